@@ -1,0 +1,93 @@
+# The whole life of a checkout. Every target may be called at any time: what is done already
+# is seen to be done, and skipped.
+#
+#   make install   packages, Rust binaries, kernel, .venv/bin/wavetank
+#   make object    object storage servers and FUSE clients for s3+... and swift+... (optional)
+#   make demo      a first comparison, ending with the path of its report
+#   make check     the fast loop: formatters, linters, strict types, unit tests
+#   make test      the whole test suite: unit, guest, browser
+#   make bench     ourselves against our limits and our peers
+#   make docs      the manual, into site/
+#   make clean     removes what was built here; the kernel in the user's cache stays
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+PATH := $(HOME)/.cargo/bin:$(PATH)
+export PATH
+# Where src/wavetank/shipped.py looks for the binaries of a checkout.
+CARGO_TARGET_DIR := $(CURDIR)/target
+export CARGO_TARGET_DIR
+unexport CARGO_BUILD_TARGET
+
+BIN := .venv/bin
+UNIT := not guest and not browser and not slow
+DEMO = wavetank-runs/demo-$(shell date +%Y%m%d-%H%M%S)
+
+.PHONY: help install packages rust python binaries kernel object demo check test unit bench screenshot docs clean
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+install: packages binaries python kernel
+	@echo "wavetank: ready; .venv/bin/wavetank doctor tells more"
+
+packages:
+	@sh install/packages.sh
+
+rust: packages
+	@sh install/rust.sh
+
+binaries: rust
+	@cargo build --quiet --release --locked --target x86_64-unknown-linux-gnu
+
+python:
+	@sh install/python.sh dev
+
+kernel: packages python
+	@$(BIN)/wavetank kernel build
+
+object: packages
+	@sh install/object.sh
+
+demo: install
+	@set -e; out=$(DEMO); \
+	$(BIN)/wavetank compare --systems local,nfs4.2,iscsi --networks ideal-100,realistic \
+	    --workload batch --file-size 4KiB,1MiB --threads 1,8 --set-size 128MiB --duration 10s \
+	    --disk ssd --out $$out; \
+	echo "$(CURDIR)/$$out/report.html"
+
+check: python rust
+	cargo fmt --all --check
+	@if cargo clippy --version >/dev/null 2>&1; then set -x; \
+	    cargo clippy --quiet --workspace --all-targets --locked -- --deny warnings; \
+	else echo "wavetank: this Rust has no clippy (rustup's has): its lints were NOT run"; fi
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	cargo test --quiet --workspace --locked
+	$(BIN)/pytest --quiet -m "$(UNIT)"
+
+unit: python
+	$(BIN)/pytest --quiet -m "$(UNIT)"
+
+test: install
+	cargo test --quiet --workspace --locked
+	$(BIN)/pytest
+
+bench: install
+	@sh install/packages.sh bench
+	@set -e; for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+# Retakes the picture in README.md from the newest demo; look at it before committing.
+screenshot:
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1280,1100 \
+	    --virtual-time-budget=4000 --screenshot=docs/images/report.png \
+	    "file://$(CURDIR)/$$(ls -d wavetank-runs/demo-*/ | tail -1)report.html" 2>/dev/null
+
+docs:
+	@sh install/python.sh docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+clean:
+	rm -rf target site .mypy_cache .ruff_cache .pytest_cache .hypothesis .venv

