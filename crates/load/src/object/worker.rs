@@ -1,0 +1,377 @@
+//! One worker with its connections: takes items until none is left or time is up.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use bytes::BytesMut;
+use wavetank_object::{
+    Answer, ByteRange, Bytes, Error, ListRequest, ObjectClient, Outcome, Part, Retrying, Upload,
+};
+
+use super::job::{Request, REQUESTS};
+use super::plan::ObjectPhasePlan;
+use crate::clock::Clock;
+use crate::content::Content;
+use crate::failure::Failure;
+use crate::pace::Pace;
+use crate::permutation::Permutation;
+use crate::tally::{FinishedItem, Operation, Tally};
+
+/// A client as the engine uses it.
+pub type Client = Retrying<Box<dyn ObjectClient>>;
+
+/// What all workers of a phase share.
+pub struct Shared<'a, C: Clock> {
+    pub plan: &'a ObjectPhasePlan,
+    pub prefix: &'a str,
+    pub clock: &'a C,
+    pub content: Content,
+    pub permutation: Option<Permutation>,
+    pub pace: Option<Pace>,
+    pub next_item: AtomicU64,
+}
+
+/// One HTTP request's timing, or how it failed.
+#[derive(Clone, Copy)]
+struct Seen {
+    connect_ns: Option<u64>,
+    first_byte_ns: u64,
+    last_byte_ns: u64,
+    outcome: Result<u64, Failure>,
+    is_part: bool,
+    retries: u64,
+}
+
+/// Counts of the requests that items are made of.
+#[derive(Debug, Default)]
+pub struct Requests {
+    pub by_request: [Operation; REQUESTS.len()],
+    pub parts: Operation,
+    pub connect: Operation,
+    pub first_byte: Operation,
+    pub last_byte: Operation,
+    pub retries: u64,
+}
+
+impl Requests {
+    fn add(&mut self, request: Request, item: &FinishedItem, seen: &[Seen]) {
+        self.by_request[request as usize].add(item.latency_ns, item.outcome);
+        for one in seen {
+            self.retries += one.retries;
+            if one.is_part {
+                self.parts.add(one.last_byte_ns, one.outcome);
+            }
+            let Ok(bytes) = one.outcome else { continue };
+            if let Some(connect_ns) = one.connect_ns {
+                self.connect.add(connect_ns, Ok(0));
+            }
+            self.first_byte.add(one.first_byte_ns, Ok(0));
+            self.last_byte.add(one.last_byte_ns, Ok(bytes));
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.by_request.iter_mut().zip(&other.by_request).for_each(|(a, b)| a.merge(b));
+        self.parts.merge(&other.parts);
+        self.connect.merge(&other.connect);
+        self.first_byte.merge(&other.first_byte);
+        self.last_byte.merge(&other.last_byte);
+        self.retries += other.retries;
+    }
+}
+
+/// What a worker counted.
+#[derive(Default)]
+pub struct Counted {
+    pub tally: Tally,
+    pub requests: Requests,
+    /// Requests of items that the duration cut off.
+    pub cut_off: Requests,
+    /// Objects that a mix wrote and did not remove.
+    pub left: Vec<u64>,
+    /// A sentence for the first thing that failed.
+    pub first_error: Option<String>,
+}
+
+impl Counted {
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        self.requests.merge(&other.requests);
+        self.cut_off.merge(&other.cut_off);
+        self.left.extend(other.left);
+        self.first_error = self.first_error.take().or(other.first_error);
+    }
+}
+
+/// One worker.
+pub struct Worker<'a, C: Clock> {
+    shared: &'a Shared<'a, C>,
+    clients: &'a mut [Client],
+    buffer: BytesMut,
+    read: Vec<Vec<u8>>,
+    seen: Vec<Seen>,
+    counted: Counted,
+}
+
+impl<'a, C: Clock> Worker<'a, C> {
+    /// A worker with its connections. Memory is faulted in here, before the clock starts.
+    pub fn new(shared: &'a Shared<'a, C>, clients: &'a mut [Client]) -> Self {
+        let size = shared.plan.set.object_size_bytes as usize;
+        let writes = shared.plan.request.is_none_or(|request| request == Request::Put);
+        let mut buffer = BytesMut::with_capacity(size);
+        buffer.resize(if writes { size } else { 0 }, 1);
+        let reads = shared.plan.request.is_none_or(|request| request == Request::Get);
+        let room = |len: u64| {
+            let mut room = vec![1; if reads { len as usize } else { 0 }];
+            room.clear();
+            room
+        };
+        let mut read: Vec<Vec<u8>> =
+            shared.plan.parts().into_iter().map(|(_, len)| room(len)).collect();
+        read.resize_with(read.len().max(1), Vec::new);
+        Self { shared, clients, buffer, read, seen: Vec::new(), counted: Counted::default() }
+    }
+
+    /// Works until the phase is over.
+    pub fn work(mut self, start_ns: u64) -> Counted {
+        let shared = self.shared;
+        let deadline_ns =
+            shared.plan.phase.duration_ns.map_or(u64::MAX, |d| start_ns.saturating_add(d));
+        let mut now_ns = shared.clock.now_ns();
+        loop {
+            let item = shared.next_item.fetch_add(1, Ordering::Relaxed);
+            if item >= shared.plan.items {
+                self.counted.tally.idle_at_ns = Some(now_ns - start_ns);
+                return self.counted;
+            }
+            let due_ns =
+                shared.pace.map_or(now_ns, |pace| start_ns.saturating_add(pace.due_ns(item)));
+            if due_ns.max(now_ns) >= deadline_ns {
+                self.counted.tally.stopped_by_duration = true;
+                return self.counted;
+            }
+            if due_ns > now_ns {
+                shared.clock.sleep_until_ns(due_ns);
+            }
+            self.seen.clear();
+            let (request, outcome) = self.perform(item);
+            now_ns = shared.clock.now_ns();
+            let item =
+                FinishedItem { ended_ns: now_ns - start_ns, latency_ns: now_ns - due_ns, outcome };
+            if now_ns > deadline_ns {
+                self.counted.cut_off.add(request, &item, &self.seen);
+                self.counted.tally.stopped_by_duration = true;
+                self.counted.tally.cut_off.push((item, Vec::new()));
+                return self.counted;
+            }
+            self.counted.tally.add(item, &[]);
+            self.counted.requests.add(request, &item, &self.seen);
+        }
+    }
+
+    fn perform(&mut self, item: u64) -> (Request, Result<u64, Failure>) {
+        let plan = self.shared.plan;
+        let index = item % plan.set.objects;
+        let index = self.shared.permutation.map_or(index, |order| order.apply(index));
+        let mixed = plan.request.is_none();
+        let request = match plan.request_of(item) {
+            Request::Delete if mixed && self.counted.left.is_empty() => Request::Put,
+            request => request,
+        };
+        let outcome = match request {
+            Request::Put if mixed => {
+                self.counted.left.push(item);
+                self.put(item, &mixed_key(self.shared.prefix, item))
+            }
+            Request::Put => self.put(index, &key(self.shared.prefix, index)),
+            Request::Get => self.get(index, &key(self.shared.prefix, index)),
+            Request::Head => {
+                let answer = self.clients[0].head(&key(self.shared.prefix, index));
+                self.note(&answer, 0, false).and_then(|()| self.size_is_right(answer))
+            }
+            Request::Delete if mixed => {
+                let mine = self.counted.left.pop().expect("a delete of nothing became a put");
+                let answer = self.clients[0].delete(&mixed_key(self.shared.prefix, mine));
+                self.note(&answer, 0, false).map(|()| 0)
+            }
+            Request::Delete => {
+                let key = key(self.shared.prefix, index);
+                let answer = match plan.phase.part_bytes {
+                    Some(_) => self.clients[0].delete_with_parts(&key),
+                    None => self.clients[0].delete(&key),
+                };
+                self.note(&answer, 0, false).map(|()| 0)
+            }
+            Request::List => {
+                let limit = plan.phase.page_limit;
+                let request = ListRequest { limit, ..ListRequest::all(self.shared.prefix) };
+                let answer = self.clients[0].list(&request);
+                self.note(&answer, 0, false).map(|()| 0)
+            }
+        };
+        (request, outcome)
+    }
+
+    fn size_is_right(&self, answer: Outcome<wavetank_object::Found>) -> Result<u64, Failure> {
+        let size = answer.ok().and_then(|answer| answer.value.size_bytes);
+        match size {
+            Some(size) if size != self.shared.plan.set.object_size_bytes => Err(Failure::ShortRead),
+            _ => Ok(0),
+        }
+    }
+
+    fn put(&mut self, index: u64, key: &str) -> Result<u64, Failure> {
+        let size = self.shared.plan.set.object_size_bytes;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(size as usize, 0);
+        self.shared.content.fill(&mut buffer, index, 0);
+        let body = buffer.freeze();
+        let outcome = if self.shared.plan.phase.part_bytes.is_some() {
+            self.put_parts(key, &body)
+        } else {
+            let answer = self.clients[0].put(key, &body);
+            self.note(&answer, size, false)
+        };
+        // The memory comes back where the connection has let it go.
+        self.buffer = body.try_into_mut().unwrap_or_default();
+        outcome.map(|()| size)
+    }
+
+    fn put_parts(&mut self, key: &str, body: &Bytes) -> Result<(), Failure> {
+        let begun = self.clients[0].begin_parts(key);
+        self.note(&begun, 0, false)?;
+        let Ok(Answer { value: upload, .. }) = begun else { return Ok(()) };
+        let written = self.put_all(&upload, body);
+        let finished = written.and_then(|parts| {
+            let answer = self.clients[0].finish_parts(&upload, &parts);
+            self.note(&answer, 0, false)
+        });
+        if finished.is_err() {
+            let _ = self.clients[0].abandon_parts(&upload);
+        }
+        finished
+    }
+
+    fn put_all(&mut self, upload: &Upload, body: &Bytes) -> Result<Vec<Part>, Failure> {
+        let parts = self.shared.plan.parts();
+        let put = |client: &mut Client, number: usize, _: &mut Vec<u8>| {
+            let (offset, len) = parts[number];
+            let part = body.slice(offset as usize..(offset + len) as usize);
+            client.put_part(upload, number as u32 + 1, &part)
+        };
+        let answers = self.in_parallel(parts.len(), put);
+        let mut written = Vec::with_capacity(parts.len());
+        let mut failed = None;
+        for (answer, (_, len)) in answers.into_iter().zip(&parts) {
+            failed = failed.or(self.note(&answer, *len, true).err());
+            written.extend(answer.ok().map(|answer| answer.value));
+        }
+        failed.map_or(Ok(written), Err)
+    }
+
+    fn get(&mut self, index: u64, key: &str) -> Result<u64, Failure> {
+        let parts = self.shared.plan.parts();
+        if self.shared.plan.phase.part_bytes.is_none() {
+            let answer = self.clients[0].get(key, None, &mut self.read[0]);
+            let len = self.read[0].len() as u64;
+            self.note(&answer, len, false)?;
+            let whole = [(0, self.shared.plan.set.object_size_bytes)];
+            return self.check_content(index, &whole);
+        }
+        let get = |client: &mut Client, number: usize, into: &mut Vec<u8>| {
+            let (start, length) = parts[number];
+            client.get(key, Some(ByteRange { start, length }), into)
+        };
+        let answers = self.in_parallel(parts.len(), get);
+        let mut failed = None;
+        for (answer, (_, len)) in answers.iter().zip(&parts) {
+            failed = failed.or(self.note(answer, *len, true).err());
+        }
+        failed.map_or_else(|| self.check_content(index, &parts), Err)
+    }
+
+    /// Compares what was read (always its length, its bytes where that was asked).
+    fn check_content(&mut self, index: u64, parts: &[(u64, u64)]) -> Result<u64, Failure> {
+        let mut bytes = 0;
+        for (read, (offset, len)) in self.read.iter().zip(parts) {
+            if read.len() as u64 != *len {
+                return Err(Failure::ShortRead);
+            }
+            if self.shared.plan.phase.verify {
+                self.counted.tally.checked_bytes += len;
+                if !self.shared.content.matches(read, index, *offset) {
+                    return Err(Failure::Mismatch);
+                }
+            }
+            bytes += len;
+        }
+        Ok(bytes)
+    }
+
+    /// Does `count` requests, as many at once as there are connections; answers in their order.
+    fn in_parallel<T: Send>(
+        &mut self,
+        count: usize,
+        request: impl Fn(&mut Client, usize, &mut Vec<u8>) -> Outcome<T> + Sync,
+    ) -> Vec<Outcome<T>> {
+        let lanes = self.clients.len().min(count).max(1);
+        let mut work: Vec<Vec<(usize, &mut Vec<u8>)>> = (0..lanes).map(|_| Vec::new()).collect();
+        for (number, read) in self.read.iter_mut().enumerate().take(count) {
+            work[number % lanes].push((number, read));
+        }
+        let request = &request;
+        let lane = |client: &mut Client, work: Vec<(usize, &mut Vec<u8>)>| {
+            let one = |(number, read)| (number, request(client, number, read));
+            work.into_iter().map(one).collect::<Vec<_>>()
+        };
+        let mut answers: Vec<(usize, Outcome<T>)> = thread::scope(|scope| {
+            let mut lanes = self.clients.iter_mut().zip(work);
+            let mine = lanes.next();
+            let others: Vec<_> =
+                lanes.map(|(client, work)| scope.spawn(move || lane(client, work))).collect();
+            let mut answers = mine.map(|(client, work)| lane(client, work)).unwrap_or_default();
+            for other in others {
+                answers.extend(other.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+            }
+            answers
+        });
+        answers.sort_by_key(|(number, _)| *number);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Keeps the timing of a request, and says how it failed.
+    fn note<T>(&mut self, answer: &Outcome<T>, bytes: u64, is_part: bool) -> Result<(), Failure> {
+        let (timing, retries, outcome) = match answer {
+            Ok(answer) => (answer.timing, answer.retries, Ok(bytes)),
+            Err(error) => {
+                self.counted.first_error.get_or_insert_with(|| error.to_string());
+                (error.timing, error.retries, Err(failure(error)))
+            }
+        };
+        self.seen.push(Seen {
+            connect_ns: timing.connect_ns,
+            first_byte_ns: timing.first_byte_ns,
+            last_byte_ns: timing.last_byte_ns,
+            outcome,
+            is_part,
+            retries: retries.into(),
+        });
+        outcome.map(|_| ())
+    }
+}
+
+fn failure(error: &Error) -> Failure {
+    Failure::Object(error.kind.name())
+}
+
+/// Key of object `index`.
+pub fn key(prefix: &str, index: u64) -> String {
+    format!("{prefix}{index:08}")
+}
+
+/// Key of the object that item `item` of a mix writes.
+pub fn mixed_key(prefix: &str, item: u64) -> String {
+    format!("{prefix}m{item:08}")
+}
