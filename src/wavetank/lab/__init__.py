@@ -1,0 +1,1 @@
+"""The testbed: kernel, isolation, clock, topology, netem, disks. Knows no storage system."""

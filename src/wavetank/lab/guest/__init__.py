@@ -1,0 +1,1 @@
+"""What runs inside the guest: mounts, namespaces, the emulated path, its verification, disks."""
