@@ -1,0 +1,115 @@
+"""Object storage without a guest: settings, what programs are told, what a probe's counts mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wavetank import systems
+from wavetank.errors import UsageError
+from wavetank.lab.errors import LabError
+from wavetank.systems import object_mounts, object_programs, swift
+from wavetank.systems.durability import Counts, classify
+from wavetank.systems.endpoint import Endpoint
+
+CHECKOUT = Path(__file__).parents[2]
+S3 = Endpoint(dialect="s3", url="http://10.0.2.1:9000", container="c", user="u", key="k")
+
+
+def swift_settings(**raw: str) -> dict[str, str | int | float | bool]:
+    return systems.resolve("swift+rclone", {k.replace("_", "-"): v for k, v in raw.items()})
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "told"),
+    [
+        ("s3+s3fs", {"server": "minio"}, "not one of versitygw, rclone"),
+        ("s3+s3fs", {"part": "1MiB"}, "5MiB at least"),
+        ("s3+rclone", {"cache-mode": "on"}, "not one of off, minimal, writes, full"),
+        ("swift+rclone", {"pipeline": "none"}, "not one of full, lean"),
+        ("swift+rclone", {"workers": "0"}, "0"),
+    ],
+)
+def test_what_can_not_be_meant_is_told_in_one_sentence(
+    name: str, raw: dict[str, str], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told) as caught:
+        systems.resolve(name, raw)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_the_chosen_server_must_be_installed() -> None:
+    settings = systems.resolve("s3+s3fs", {"server": "rclone"})
+    assert systems.programs_for("s3+s3fs", settings) == ("mkfs.ext4", "rclone", "s3fs")
+    settings = systems.resolve("s3+s3fs", {})
+    assert systems.programs_for("s3+s3fs", settings) == ("mkfs.ext4", "versitygw", "s3fs")
+
+
+def test_swift_forgets_what_it_sent_unless_it_is_told_to_keep_it() -> None:
+    mounted = systems.get("swift+rclone")
+    assert not mounted.server_caches(swift_settings())
+    assert mounted.server_caches(swift_settings(keep_cache="yes"))
+    kept = swift.configuration(swift_settings(keep_cache="yes"))["object-server.conf"]
+    assert "keep_cache_private = true" in kept
+
+
+def test_a_declared_service_time_stands_before_the_whole_pipeline() -> None:
+    proxy = swift.configuration(swift_settings(service_time="30ms"))["proxy-server.conf"]
+    assert "pipeline = service_time catch_errors" in proxy
+    assert "seconds = 0.030000" in proxy
+    proxy = swift.configuration(swift_settings())["proxy-server.conf"]
+    assert "pipeline = catch_errors" in proxy
+
+
+def test_every_filter_of_both_pipelines_is_configured() -> None:
+    for name, pipeline in swift.PIPELINES.items():
+        proxy = swift.configuration(swift_settings(pipeline=name))["proxy-server.conf"]
+        assert all(f"[filter:{one}]" in proxy for one in pipeline.split())
+
+
+def test_one_worker_is_one_process() -> None:
+    files = swift.configuration(swift_settings(workers="1"))
+    assert "workers = 0\n" in files["proxy-server.conf"]
+    files = swift.configuration(swift_settings(workers="4"))
+    assert "workers = 4\n" in files["object-server.conf"]
+    assert "workers = 0\n" in files["account-server.conf"]
+
+
+def test_what_is_said_reaches_the_mount(tmp_path: Path) -> None:
+    settings = systems.resolve("s3+s3fs", {"part": "8MiB", "parallel": "10"})
+    command = object_mounts._s3fs(S3, settings, tmp_path)
+    assert "multipart_size=8" in command[-1]
+    assert "parallel_count=10" in command[-1]
+    settings = systems.resolve("s3+rclone", {"cache-mode": "writes", "write-back": "250ms"})
+    command = object_mounts._rclone(S3, settings, tmp_path)
+    assert command[command.index("--vfs-write-back") + 1] == "0.250s"
+    assert "provider = Other" in (tmp_path / "rclone.conf").read_text()
+
+
+@pytest.mark.parametrize(
+    ("commits", "found"),
+    [(0, "none"), (1, "some"), (4, "each-object"), (8, "each-object")],
+)
+def test_the_journal_tells_whether_each_object_was_waited_for(commits: int, found: str) -> None:
+    # Swift's two fsyncs for each object are eight commits.
+    assert classify(Counts(3, 0), Counts(3 + commits, 0), 4) == found
+
+
+def test_without_a_journal_that_counts_only_the_disk_can_tell() -> None:
+    assert classify(Counts(None, 0), Counts(None, 4 * 4096), 4) == "each-object"
+    assert classify(Counts(None, 0), Counts(None, 0), 4) == "unknown"
+
+
+def test_a_program_that_is_lacking_is_told_with_its_installer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(LabError, match=r"Try: sh install/object\.sh versitygw"):
+        object_programs.find("versitygw")
+
+
+def test_the_installer_knows_every_cached_program() -> None:
+    script = (CHECKOUT / "install/object.sh").read_text()
+    for program in object_programs.CACHED.values():
+        assert f"\n{program.installer}() {{" in script
