@@ -202,7 +202,13 @@ def test_logs_of_earlier_guests_are_kept(path: Path) -> None:
     assert (first.name, second.name) == ("g0003.log", "g0003-2.log")
 
 
-def test_the_default_path_is_the_moment_and_the_name() -> None:
+def test_the_default_path_is_the_moment_and_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
-    path = directory.default_path("batch over realistic/cc=bbr", now)
-    assert path == Path("wavetank-runs/20260131T120000Z-batch-over-realistic-cc-bbr")
+    first = Path("wavetank-runs/20260131T120000Z-batch-over-realistic-cc-bbr")
+    for name in (first.name, f"{first.name}-2", f"{first.name}-3"):
+        path = directory.default_path("batch over realistic/cc=bbr", now)
+        assert path == first.with_name(name)
+        path.mkdir(parents=True)

@@ -20,6 +20,7 @@ import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
@@ -67,9 +68,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_path(name: str, now: datetime) -> Path:
-    """`wavetank-runs/20260131T120000Z-NAME` below the working directory."""
+    """`wavetank-runs/20260131T120000Z-NAME` below the working directory.
+
+    `-2` and so on is added where a run began in the same second.
+    """
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    return Path("wavetank-runs") / f"{stamp}-{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-')}"
+    path = Path("wavetank-runs") / f"{stamp}-{re.sub(r'[^A-Za-z0-9.]+', '-', name).strip('-')}"
+    later = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return path if not path.exists() else next(other for other in later if not other.exists())
 
 
 def missing_trials(plan: Plan, trials: Sequence[TrialRecord]) -> list[int]:
