@@ -260,7 +260,8 @@ def acked_bytes(sender: socket.socket) -> int:
 
 
 def capture(cell: Cell, asked: Asked) -> CaptureAnswer:
-    system, workload = systems.get(cell.system.name), workloads.get(cell.workload.name)
+    system = systems.file_system(cell.system.name)
+    workload = workloads.on_files(cell.workload.name)
 
     def fill(directory: Path) -> None:
         prepared = workload.prepare(cell)

@@ -11,7 +11,15 @@ from wavetank.analysis.rows import CellRow
 
 Conditions = dict[str, Scalar]
 
-_PREFERRED = ("file_size_bytes", "unit_bytes", "threads", "access")
+_PREFERRED = (
+    "file_size_bytes",
+    "object_size_bytes",
+    "unit_bytes",
+    "threads",
+    "parallel",
+    "parts",
+    "access",
+)
 """Where two conditions vary in step (a unit as large as the file), the first stands for both."""
 
 

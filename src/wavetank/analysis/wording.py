@@ -24,7 +24,16 @@ _SYSTEM_NAMES = {
     "swift": "Swift",
     "s3": "S3",
 }
-_VERBS = {"read": "reading", "write": "writing"}
+_VERBS = {
+    "read": "reading",
+    "write": "writing",
+    "put": "PUT",
+    "get": "GET",
+    "head": "HEAD",
+    "delete": "DELETE",
+    "list": "listing",
+    "mix": "mixed requests",
+}
 
 
 def system_text(label: str) -> str:
@@ -35,7 +44,7 @@ def system_text(label: str) -> str:
 
 
 def operation_text(operation: str) -> str:
-    """`writing` for `write`; an operation without a verb stays as it is."""
+    """`writing` for `write`; an operation without a word for it stays as it is."""
     return _VERBS.get(operation, operation)
 
 
@@ -159,6 +168,9 @@ def condition_text(name: str, value: Scalar) -> str:
     shown = value_text(name, value)
     phrases = {
         "file_size_bytes": f"{shown} files",
+        "object_size_bytes": f"{shown} objects",
+        "parallel": f"{shown} in parallel",
+        "parts": f"{shown} part{'' if value == 1 else 's'}",
         "unit_bytes": f"units of {shown}",
         "set_bytes": f"a set of {shown}",
         "threads": f"{shown} thread{'' if value == 1 else 's'}",

@@ -12,6 +12,7 @@ from rich.console import Console
 from wavetank import quantity
 from wavetank.cli import outcome
 from wavetank.cli.conducting import exit_code_of
+from wavetank.cli.grid import grid_of
 from wavetank.cli.progress import progress_of
 from wavetank.conduct import on_host
 from wavetank.conduct.on_host_plan import HostRequest, make_host_plan
@@ -89,13 +90,10 @@ def name_of(where: Place) -> str:
 
 def plan_of(words: BenchWords, warm: bool, place: str) -> Plan:
     """The plan; raises `UsageError` for what can't be meant. `place` is for its question."""
-    parameters = {
-        name: quantity.parse_list(text) for name, text in words.grid.items() if text is not None
-    }
     return make_host_plan(
         HostRequest(
             workload=words.workload,
-            parameters=parameters,
+            parameters=grid_of(words.grid),
             warm=warm,
             seed=words.seed,
             repeats=words.repeats,

@@ -102,7 +102,11 @@ CacheStateOption = Annotated[
 ]
 Operation = Annotated[
     str | None,
-    typer.Option("--operation", help="read, write (default: both).", rich_help_panel=GRID),
+    typer.Option(
+        "--operation",
+        help="read, write; on objects put, get, head, delete, list, mix (default: the first two).",
+        rich_help_panel=GRID,
+    ),
 ]
 FileSize = Annotated[
     str | None, typer.Option("--file-size", help="4KiB,1MiB,16MiB", rich_help_panel=GRID)
@@ -126,7 +130,36 @@ Flush = Annotated[
     ),
 ]
 SetSize = Annotated[
-    str | None, typer.Option("--set-size", help="All files together: 2GiB", rich_help_panel=GRID)
+    str | None,
+    typer.Option("--set-size", help="All files or objects together: 2GiB", rich_help_panel=GRID),
+]
+Size = Annotated[
+    str | None, typer.Option("--size", help="Of an object: 4KiB,1MiB,64MiB", rich_help_panel=GRID)
+]
+Parallel = Annotated[
+    str | None,
+    typer.Option(
+        "--parallel", help="Connections, a request in flight each: 1,8,64", rich_help_panel=GRID
+    ),
+]
+Objects = Annotated[
+    str | None,
+    typer.Option(
+        "--objects", help="There before a read: a number, or c16 (its table).", rich_help_panel=GRID
+    ),
+]
+Mix = Annotated[
+    str | None,
+    typer.Option(
+        "--mix", help="Weights of operation mix: get:70,put:30; several by ;", rich_help_panel=GRID
+    ),
+]
+Page = Annotated[
+    str | None, typer.Option("--page", help="Entries of a listing's page.", rich_help_panel=GRID)
+]
+Parts = Annotated[
+    str | None,
+    typer.Option("--parts", help="Parts of an object at once (chunking).", rich_help_panel=GRID),
 ]
 Duration = Annotated[
     str | None,
@@ -135,7 +168,9 @@ Duration = Annotated[
 Rate = Annotated[
     str | None,
     typer.Option(
-        "--rate", help="Files per second of an open loop; 0: closed loop.", rich_help_panel=GRID
+        "--rate",
+        help="Files or requests per second of an open loop; 0: closed loop.",
+        rich_help_panel=GRID,
     ),
 ]
 Verify = Annotated[
@@ -196,6 +231,15 @@ Out = Annotated[
 Resume = Annotated[
     bool,
     typer.Option("--resume", help="Go on with the run in --out.", rich_help_panel=HOW),
+]
+Reuse = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--reuse",
+        metavar="DIR",
+        help="Take over what this run has measured of the same trials; may be repeated.",
+        rich_help_panel=HOW,
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on stdout, and nothing else there.")

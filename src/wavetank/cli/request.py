@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from wavetank import quantity
+from wavetank.cli.grid import grid_of
 from wavetank.conduct.planning import Request
 from wavetank.study.model import CacheState, Clock
 
@@ -50,9 +51,7 @@ def request_of(words: Words) -> Request:
         systems=quantity.parse_list(words.systems) if words.systems else [],
         networks=quantity.parse_list(words.networks) if words.networks else [],
         workload=words.workload,
-        parameters={
-            name: quantity.parse_list(text) for name, text in words.grid.items() if text is not None
-        },
+        parameters=grid_of(words.grid),
         disk=words.disk,
         clock=words.clock,
         cache_state=words.cache_state,

@@ -51,13 +51,15 @@ def shell(
     seed: o.Seed = 1,
 ) -> None:
     """Open a shell in the lab: network emulated and measured, system mounted, you are root."""
-    from wavetank.conduct import shell as lab_shell  # noqa: PLC0415 - keeps --help quick
-    from wavetank.conduct.planning import Request, make_plan  # noqa: PLC0415
+    from wavetank import systems  # noqa: PLC0415 - keeps --help quick
+    from wavetank.conduct import shell as lab_shell  # noqa: PLC0415
+    from wavetank.conduct.planning import Request, make_plan, stated_system  # noqa: PLC0415
     from wavetank.conduct.tools import find_tools  # noqa: PLC0415
 
     for word, text in (("--system", system), ("--network", network)):
         if "," in text:
             raise UsageError(f"{word} {text}: a shell has one; name one.")
+    systems.file_system(stated_system(system)[0])
     with_set = file_size is not None or set_size is not None
     plan = make_plan(
         Request(

@@ -19,6 +19,7 @@ import msgspec
 from wavetank import systems, workloads
 from wavetank.runs.records import Plan
 from wavetank.study.model import Cell, Disk, IndependentLoss, Network
+from wavetank.systems import syscall_cost
 from wavetank.workloads.job import EngineJob
 
 PACKET_BYTES = 1448
@@ -47,6 +48,11 @@ NETWORKED = Cost(
     trial_s=0.6, file_made_s=150e-6, byte_made_s=1e-9, item_s=4e-4, call_s=150e-6, packet_s=15e-6
 )
 BOOT_S = 1.0
+# Over REST, by server: what one request's system calls come to, client and server together, wall
+# seconds of one such call, and what it takes until the server is up and known.
+S3_CALLS, SWIFT_CALLS = 60, 350
+CALL_S = 40e-6
+START_S = {"s3": 2.0, "swift": 12.0}
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +64,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 def of_trial(cell: Cell) -> Estimate:
     """What one trial of this cell takes."""
-    workload = workloads.get(cell.workload.name)
+    if workloads.works_on(cell.workload.name) == "objects":
+        return _of_requests(cell)
+    workload = workloads.on_files(cell.workload.name)
     prepare, measure = workload.prepare(cell), workload.measure(cell)
     crosses = systems.needs_network(cell.system.name)
     cost = NETWORKED if crosses else LOCAL
@@ -73,6 +81,35 @@ def of_trial(cell: Cell) -> Estimate:
     )
     if prepare is not None:
         wall_s += prepare.set.files * cost.file_made_s + _bytes(prepare) * cost.byte_made_s
+    return Estimate(simulated_s=simulated_s, wall_s=wall_s)
+
+
+def _of_requests(cell: Cell) -> Estimate:
+    """A trial over REST: the duration, and the requests that rate, round trips and the declared
+    cost of system calls let through in it.
+    """
+    workload = workloads.on_objects(cell.workload.name)
+    prepare, measure = workload.prepare(cell), workload.measure(cell)
+    phase, size_bytes = measure.phases[0], measure.set.object_size_bytes
+    moves = phase.action in ("put", "get", "mix")
+    simulated_s = (phase.duration_ns or 0) / 1e9
+    calls = SWIFT_CALLS if systems.get(cell.system.name).name == "swift" else S3_CALLS
+    least_s = [calls * syscall_cost.of_cell(cell) / 1e9]
+    rate_bytes_per_s = _rate_bytes_per_s(cell.network) if moves else 0.0
+    if rate_bytes_per_s:
+        least_s.append(size_bytes * FRAME_BYTES / PACKET_BYTES / rate_bytes_per_s)
+    least_s.append(cell.network.rtt_ns / 1e9 / phase.threads)
+    requests = simulated_s / max(*least_s, 1e-4)
+    if not phase.repeat:
+        requests = min(requests, measure.set.objects)
+        simulated_s = min(simulated_s, requests * max(*least_s, 1e-4))
+    each_s = calls * CALL_S + (size_bytes / PACKET_BYTES * NETWORKED.packet_s if moves else 0.0)
+    wall_s = START_S[cell.system.name] + requests * each_s
+    if prepare is not None:
+        by_file = cell.system.name == "s3"
+        made_s = NETWORKED.file_made_s if by_file else calls * CALL_S
+        bytes_made = prepare.set.objects * size_bytes
+        wall_s += prepare.set.objects * made_s + bytes_made * NETWORKED.byte_made_s
     return Estimate(simulated_s=simulated_s, wall_s=wall_s)
 
 

@@ -12,13 +12,13 @@ import os
 import sys
 import time
 import traceback
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 import msgspec
 
 from wavetank import systems, workloads
-from wavetank.conduct import plausibility
+from wavetank.conduct import object_engine, plausibility
 from wavetank.conduct.guest_job import (
     Booted,
     Ended,
@@ -44,7 +44,9 @@ from wavetank.runs.records import (
 from wavetank.study.model import canonical_json
 from wavetank.systems import syscall_cost
 from wavetank.systems.bed import CLIENT_ROOT, Bed
+from wavetank.systems.endpoint import Endpoint
 from wavetank.workloads.job import EngineJob
+from wavetank.workloads.object_job import ObjectJob
 
 JOB, OUTPUT = Path("/run/wavetank-load.json"), Path("/run/wavetank-load.jsonl")
 # The engine's own limit is its job's; this one only ends what would never end by itself. The host
@@ -54,6 +56,9 @@ ENGINE_DEADLINE_S = 20 * 86400.0  # poll(2) takes no more than 24 days
 # before in the same guest.
 START_GRID_S = 100
 SOCKET_BUFFER_MOST_BYTES = 16 << 20
+
+Target = Path | Endpoint
+"""What a system yields and a workload works on: a directory, or an address to speak to."""
 
 
 def main(scratch: str) -> None:
@@ -132,7 +137,6 @@ class _Trial:
         self._cell = trial.seeded_cell
         self._job = job
         self._verified = verified
-        self._workload = workloads.get(self._cell.workload.name)
 
     def run(self) -> TrialRecord:
         """Path, verification, disk, system, measurement."""
@@ -144,12 +148,25 @@ class _Trial:
                 return self._void(measured)
             device = stack.enter_context(attached(self._cell.disk))
             bed = Bed(topology, device, self._fill, self._cell.cache_state)
-            root = stack.enter_context(system.up(bed, self._cell.system.options))
+            target = stack.enter_context(self._up(bed))
             if self._cell.cache_state == "warm":
-                self._engine(self._workload.measure(self._cell), root)
+                self._measure(target)
             elif self._cell.cache_state == "cold":
                 memory.drop_caches()
-            return self._measured(bed, root, measured)
+            return self._measured(bed, target, measured)
+
+    def _up(self, bed: Bed) -> AbstractContextManager[Target]:
+        """The system, filled, with the face it has."""
+        name, options = self._cell.system.name, self._cell.system.options
+        if systems.serves(name) == "files":
+            return systems.file_system(name).up(bed, options)
+
+        def put(endpoint: Endpoint) -> None:
+            prepared = workloads.on_objects(self._cell.workload.name).prepare(self._cell)
+            if prepared is not None:
+                object_engine.put_set(prepared, endpoint, bed.topology, self._engine)
+
+        return systems.object_store(name).serving(bed, options, put)
 
     def _network(self, topology: Topology) -> NetworkMeasured:
         """As measured in this guest: once for each network, before anything else uses it."""
@@ -171,12 +188,22 @@ class _Trial:
 
     def _fill(self, directory: Path) -> None:
         """The set that the workload needs, on the server's side."""
-        prepared = self._workload.prepare(self._cell)
+        prepared = workloads.on_files(self._cell.workload.name).prepare(self._cell)
         if prepared is not None:
-            self._engine(prepared, directory)
+            self._engine(msgspec.structs.replace(prepared, root=str(directory)))
             os.sync()
 
-    def _measured(self, bed: Bed, root: Path, network: NetworkMeasured | None) -> TrialRecord:
+    def _measure(self, target: Target) -> list[PhaseRecord]:
+        """The cell's work on what the system yielded."""
+        name = self._cell.workload.name
+        if isinstance(target, Endpoint):
+            job = workloads.on_objects(name).measure(self._cell)
+            store = object_engine.store_of(target)
+            return self._engine(msgspec.structs.replace(job, object=store))
+        files = workloads.on_files(name).measure(self._cell)
+        return self._engine(msgspec.structs.replace(files, root=str(target)))
+
+    def _measured(self, bed: Bed, target: Target, network: NetworkMeasured | None) -> TrialRecord:
         hosts = {"client": bed.topology.client, "server": bed.topology.server}
         capture = (
             packets.captured(bed.topology, self._job.tap)
@@ -184,7 +211,6 @@ class _Trial:
             else nullcontext(packets.PacketDigest())
         )
         cached = memory.cached_bytes()
-        job = self._workload.measure(self._cell)
         with capture as digest:
             disk, link_before, tcp_before = (
                 bed.device.traffic(),
@@ -192,7 +218,7 @@ class _Trial:
                 tcp.read(hosts),
             )
             start = time.monotonic_ns()
-            phases = self._engine(job, root)
+            phases = self._measure(target)
             simulated_ns = time.monotonic_ns() - start
             tcp_after, link_after = tcp.read(hosts), link.read(bed.topology)
             read, written = (
@@ -207,7 +233,7 @@ class _Trial:
             cached_bytes_before=cached,
             disk_read_bytes=read,
             disk_written_bytes=written,
-            client_mounted_fresh=self._cell.cache_state != "warm",
+            client_mounted_fresh=self._cell.cache_state != "warm" and isinstance(target, Path),
         )
         doubt = plausibility.doubt(self._cell, phases, crossed, proof)
         return TrialRecord(
@@ -224,9 +250,9 @@ class _Trial:
             effective=effective_settings() | bed.notes,
         )
 
-    def _engine(self, job: EngineJob, root: Path) -> list[PhaseRecord]:
-        """The load engine on a directory; its phases' records."""
-        JOB.write_bytes(msgspec.json.encode(msgspec.structs.replace(job, root=str(root))))
+    def _engine(self, job: EngineJob | ObjectJob) -> list[PhaseRecord]:
+        """The load engine; its phases' records."""
+        JOB.write_bytes(msgspec.json.encode(job))
         OUTPUT.unlink(missing_ok=True)
         programs.run(
             [self._job.engine, str(JOB), "--output", str(OUTPUT)], deadline_s=ENGINE_DEADLINE_S

@@ -65,7 +65,7 @@ def tell(event: ShellEvent) -> None:
 def serve(job: ShellJob) -> None:
     """Everything up, the shell until it is left, everything down by the end of the guest."""
     cell = job.trial.seeded_cell
-    system = systems.get(cell.system.name)
+    system = systems.file_system(cell.system.name)
     with ExitStack() as stack:
         topology = stack.enter_context(Topology(cell.network, job.trial.seed))
         cost_ns = syscall_cost.of_cell(cell)
@@ -91,7 +91,7 @@ def serve(job: ShellJob) -> None:
 
 def fill(job: ShellJob, directory: Path) -> None:
     """The set of the trial, on the server's side, where one was asked for."""
-    prepared = workloads.get(job.trial.cell.workload.name).prepare(job.trial.seeded_cell)
+    prepared = workloads.on_files(job.trial.cell.workload.name).prepare(job.trial.seeded_cell)
     if prepared is None or not job.with_set:
         return
     root = str(directory)

@@ -1,8 +1,9 @@
 """How much memory a guest needs, and whether this machine has it for all that run side by side.
 
 A guest's memory holds its disk (only blocks that were written), the server's page cache of the
-set, and, where a network lies between, the client's. The size follows from the plan alone: what
-is reclaimed, and when, is part of the result.
+set, and, where a network lies between, the client's. Over REST the client has no cache, but
+objects in flight. The size follows from the plan alone: what is reclaimed, and when, is part of
+the result.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wavetank.runs.records import Plan
 from wavetank.study.model import Cell
 
 GUEST_BASE_BYTES = 768 * 2**20
+SOCKET_BYTES_MOST = 16 << 20  # the largest buffer a socket grows to (study.model.Tcp)
 GRANULE_BYTES = 64 * 2**20
 # The host keeps this much for itself and for Wavetank.
 HOST_RESERVE_BYTES = 512 * 2**20
@@ -28,12 +30,26 @@ class TooLittleMemory(WavetankError):
 
 def guest_memory_bytes(cells: Sequence[Cell]) -> int:
     """Memory of a guest that runs these cells one after another."""
-    needed = max(
-        workloads.get(cell.workload.name).footprint_bytes(cell)
-        * (3 if systems.needs_network(cell.system.name) else 2)
-        for cell in cells
-    )
+    needed = max(_needed_bytes(cell) for cell in cells)
     return math.ceil((needed + GUEST_BASE_BYTES) / GRANULE_BYTES) * GRANULE_BYTES
+
+
+def _needed_bytes(cell: Cell) -> int:
+    footprint_bytes = workloads.get(cell.workload.name).footprint_bytes(cell)
+    if systems.serves(cell.system.name) == "objects":
+        return 2 * footprint_bytes + _client_bytes(cell)
+    return footprint_bytes * (3 if systems.needs_network(cell.system.name) else 2)
+
+
+def _client_bytes(cell: Cell) -> int:
+    """Of the load engine: an object in each worker's hands both ways; and what is on its way in
+    client's and server's sockets.
+    """
+    job = workloads.on_objects(cell.workload.name).measure(cell)
+    phase, size_bytes = job.phases[0], job.set.object_size_bytes
+    connections = phase.threads * phase.part_threads
+    in_sockets = min(size_bytes, SOCKET_BYTES_MOST)
+    return 2 * phase.threads * size_bytes + 2 * connections * in_sockets
 
 
 def batch_memory_bytes(plan: Plan) -> list[int]:

@@ -78,7 +78,7 @@ class _Trial:
     def __init__(self, trial: GuestTrial, place: Place, engine: Engine, deadline_s: float) -> None:
         self._trial = trial
         self._cell = workload_cell(trial)
-        self._workload = workloads.get(self._cell.workload.name)
+        self._workload = workloads.on_files(self._cell.workload.name)
         self._place = place
         self._engine = engine
         self._deadline_s = deadline_s

@@ -13,11 +13,12 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from wavetank import quantity, systems, workloads
+from wavetank.conduct import fitting
 from wavetank.errors import UsageError
 from wavetank.runs.records import Plan, PlannedTrial
 from wavetank.study import disks, networks
@@ -38,7 +39,7 @@ TRIAL_DEADLINE_S = 900.0
 DISK_BYTES_LEAST = 512 * 2**20
 DISK_ROOM_FACTOR = 1.25
 DISK_ROOM_BYTES = 128 * 2**20
-OPERATIONS_BY_DEFAULT = ("write", "read")
+FILE_OPERATIONS_BY_DEFAULT = ("write", "read")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,10 +182,14 @@ def sized_disk(disk: Disk, whole_set_bytes: int) -> Disk:
 def _cells(request: Request) -> list[Cell]:
     """The grid in natural order: system, network, parameters, operation; each cell once."""
     choices = [parse_system(text) for text in request.systems]
+    for choice in choices:
+        fitting.require(choice, request.workload, request.cache_state)
     paths = [network for text in request.networks for network in networks.expand(text)]
     if not choices or not paths:
         raise UsageError("nothing to compare: name at least one system and one network.")
     work = _workload_choices(request.workload, request.parameters)
+    for choice in choices:
+        fitting.require_protocol(choice, work)
     disk = disks.parse(request.disk)
     cells = [
         _cell(request, system, network, disk, choice)
@@ -226,7 +231,7 @@ def _workload_choices(name: str, parameters: Mapping[str, list[str]]) -> list[Wo
     grid = {name: texts for name, texts in parameters.items() if texts}
     if any(parameter.name == "operation" for parameter in workload.parameters):
         # Last, so that writing and reading the same set stand side by side.
-        operations = grid.pop("operation", list(OPERATIONS_BY_DEFAULT))
+        operations = grid.pop("operation", list(_operations_by_default(name, grid)))
         grid["operation"] = operations
     return [
         WorkloadChoice(
@@ -234,6 +239,13 @@ def _workload_choices(name: str, parameters: Mapping[str, list[str]]) -> list[Wo
         )
         for point in itertools.product(*grid.values())
     ]
+
+
+def _operations_by_default(name: str, grid: Mapping[str, list[str]]) -> Sequence[str]:
+    """What is done where nothing is said: to write and to read, or to mix where a mix is stated."""
+    if workloads.works_on(name) == "files":
+        return FILE_OPERATIONS_BY_DEFAULT
+    return ("mix",) if "mix" in grid else workloads.on_objects(name).operations
 
 
 def _batches(trials: list[PlannedTrial], order: random.Random | None) -> list[list[int]]:

@@ -7,6 +7,7 @@ counts disagree the trial is void, however good its numbers look. Pure functions
 from __future__ import annotations
 
 from wavetank import systems
+from wavetank.conduct import object_plausibility
 from wavetank.lab.guest.disks import is_memory
 from wavetank.runs.records import LinkRecord, PhaseRecord, StateProof
 from wavetank.study.model import Cell
@@ -20,6 +21,8 @@ def doubt(
     cell: Cell, phases: list[PhaseRecord], crossed: LinkRecord, proof: StateProof
 ) -> str | None:
     """Why the trial can't be what it was declared to be, or None."""
+    if systems.serves(cell.system.name) == "objects":
+        return object_plausibility.doubt(cell, phases, crossed, proof)
     return _link_doubt(cell, phases, crossed) or _cache_doubt(cell, phases, proof)
 
 

@@ -45,7 +45,7 @@ _SCRIPTS = (
     "plots.js",
     "page.js",
 )
-_UNITS = "[kMGT]?B/s|[kMG]?bit/s|ns|µs|ms|s|min|h|%|[KMG]iB|threads?|files"
+_UNITS = "[kMGT]?B/s|[kMG]?bit/s|ns|µs|ms|s|min|h|%|[KMG]iB|threads?|files|objects|parts?"
 _STYLES = ("page.css", "figures.css", "study.css")
 
 

@@ -61,6 +61,8 @@ class PhaseRecord(msgspec.Struct, frozen=True, kw_only=True):
     `busy_until_ns`: when the first worker ran out of work (steady state ends there at the
     latest); equals `elapsed_ns` when the duration ended the phase. `cut_off`: items in flight at
     the duration's end, completed and counted nowhere else; their bytes crossed the link.
+    `retries`: requests to object storage that were repeated; left out on files, which repeat
+    nothing.
     """
 
     phase: str
@@ -76,6 +78,7 @@ class PhaseRecord(msgspec.Struct, frozen=True, kw_only=True):
     system_cpu_ns: int
     cut_off: int = 0
     cut_off_bytes: int = 0
+    retries: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class LinkDirection(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +149,9 @@ class TrialRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WallRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The wall clock's facts of one trial."""
+    """The wall clock's facts of one trial. `reused_from`: the run that it was taken over from, and
+    that measured it; left out where this run did.
+    """
 
     cell: str
     repeat: int
@@ -155,6 +160,7 @@ class WallRecord(msgspec.Struct, frozen=True, kw_only=True):
     boot_wall_s: float
     ended_at: str
     worker: int
+    reused_from: str | msgspec.UnsetType = msgspec.UNSET
     schema: int = SCHEMA_VERSION
 
 

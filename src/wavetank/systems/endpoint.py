@@ -46,6 +46,10 @@ class ObjectServer(Protocol):
         """What the user calls it."""
 
     @property
+    def summary(self) -> str:
+        """One line for `wavetank list systems`."""
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Its settings."""
 

@@ -186,7 +186,7 @@ class Mounted(msgspec.Struct, frozen=True):
         with self.server.endpoint(bed, settings) as endpoint:
             fill(bed, endpoint)
             if bed.server_is_warm and self.server.server_caches(settings):
-                _read_all(SERVER_ROOT)
+                read_all(SERVER_ROOT)
             with self._mounted(endpoint, settings) as directory:
                 bed.notes["client"] = self.client.program
                 yield directory
@@ -227,8 +227,8 @@ def fill(bed: Bed, endpoint: Endpoint) -> None:
         shutil.rmtree(folder)
 
 
-def _read_all(directory: Path) -> None:
-    """Into the page cache, for servers that told the kernel to forget what they wrote."""
+def read_all(directory: Path) -> None:
+    """Files into the page cache, for servers that told the kernel to forget what they wrote."""
     for path in sorted(directory.rglob("*")):
         if path.is_file():
             with path.open("rb", buffering=0) as file:
