@@ -141,8 +141,9 @@ def workers(tools: Tools, folder: Path) -> dict[str, float]:
 
 CASES = [
     speed("latency", "1gbit/200ms", {"file-size": ["4KiB"], "duration": ["90s"]}),
-    speed("100 Mbit/s", "ideal-100", {"file-size": ["16MiB"], "set-size": ["512MiB"]}),
-    speed("1 Gbit/s", "ideal-1000", {"file-size": ["16MiB"], "set-size": ["512MiB"]}),
+    # The papers' batch as it is: 2 GiB, at most 90 s.
+    speed("100 Mbit/s", "ideal-100", {"file-size": ["16MiB"]}),
+    speed("1 Gbit/s", "ideal-1000", {"file-size": ["16MiB"]}),
     Case("boot", Target(1.5, at_most=True), boot),
     Case("workers", Target(1.8), workers),
 ]

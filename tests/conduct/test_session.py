@@ -109,3 +109,43 @@ def test_too_little_memory_is_told_before_a_directory_is_made(
     with pytest.raises(TooLittleMemory, match="--set-size"):
         session.start(tmp_path / "run", plan, lab.tools(), None, nobody)
     assert not (tmp_path / "run").exists()
+
+
+def test_what_another_run_has_measured_is_taken_over(tmp_path: Path, plan: Plan, lab: Lab) -> None:
+    half = msgspec.structs.replace(plan, trials=plan.trials[:8], batches=[list(range(8))])
+    source = session.start(tmp_path / "half", half, lab.tools(), 1, nobody)
+    run_before = lab.trials_run
+    whole = session.start(tmp_path / "whole", plan, lab.tools(), 1, nobody, [source.path])
+    assert lab.trials_run == run_before + len(plan.trials) - 8
+    assert whole.missing == []
+    assert whole.trials[:8] == source.trials
+    assert [wall.reused_from for wall in whole.walls] == [str(source.path)] * 8 + [
+        msgspec.UNSET
+    ] * (len(plan.trials) - 8)
+    for wall in whole.walls:
+        assert (whole.path / directory.GUESTS / f"{wall.guest}.log").is_file()
+
+
+@pytest.mark.parametrize("field", ["kernel_digest", "engine_version", "wavetank_version"])
+def test_nothing_is_taken_over_from_other_programs(
+    tmp_path: Path, plan: Plan, lab: Lab, field: str
+) -> None:
+    source = session.start(tmp_path / "first", plan, lab.tools(), 1, nobody)
+    lab.environment = msgspec.structs.replace(lab.environment, **{field: "another"})
+    run_before = lab.trials_run
+    session.start(tmp_path / "second", plan, lab.tools(), 1, nobody, [source.path])
+    assert lab.trials_run == run_before + len(plan.trials)
+
+
+def test_a_measurement_under_the_real_clock_is_made_again(
+    tmp_path: Path, plan: Plan, lab: Lab
+) -> None:
+    real = [
+        msgspec.structs.replace(one, cell=msgspec.structs.replace(one.cell, clock="real"))
+        for one in plan.trials
+    ]
+    timed = msgspec.structs.replace(plan, trials=real)
+    source = session.start(tmp_path / "first", timed, lab.tools(), 1, nobody)
+    run_before = lab.trials_run
+    session.start(tmp_path / "second", timed, lab.tools(), 1, nobody, [source.path])
+    assert lab.trials_run == run_before + len(plan.trials)

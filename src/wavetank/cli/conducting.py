@@ -27,6 +27,7 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool
     workers: int | None
     json: bool
+    reuse: tuple[Path, ...] = ()
 
 
 def compare(words: Words, ways: Ways) -> ExitCode:
@@ -63,8 +64,10 @@ def _started(plan: Plan | None, name: str, ways: Ways) -> Run:
         raise UsageError("there is nothing to run; --resume goes on with a run.")
     path = ways.out or directory.default_path(name, datetime.now(UTC))
     directory.refuse_if_taken(path)
+    for source in ways.reuse:
+        directory.read(source)  # what is no run is refused before anything begins
     with progress_of(plan, Console(stderr=True)) as progress:
-        return session.start(path, plan, find_tools(), ways.workers, progress)
+        return session.start(path, plan, find_tools(), ways.workers, progress, ways.reuse)
 
 
 def missing_of(asked: Plan | None, path: Path) -> tuple[Plan, list[int]]:

@@ -42,13 +42,16 @@ def run(
     out: o.Out = None,
     workers: o.Workers = None,
     resume: o.Resume = False,
+    reuse: o.Reuse = None,
     dry_run: DryRun = False,
     json: o.Json = False,
 ) -> None:
     """Run a study: every cell it asks for, and its report."""
     from wavetank.cli import conducting, studying  # noqa: PLC0415 - keeps --help quick
 
-    ways = conducting.Ways(out=out, resume=resume, workers=workers, json=json)
+    ways = conducting.Ways(
+        out=out, resume=resume, workers=workers, json=json, reuse=tuple(reuse or ())
+    )
     plan = studying.plan_file(study)
     raise typer.Exit(int(studying.conduct_study(plan, ways, dry_run=dry_run)))
 
@@ -68,6 +71,7 @@ def reproduce(
     out: o.Out = None,
     workers: o.Workers = None,
     resume: o.Resume = False,
+    reuse: o.Reuse = None,
     dry_run: DryRun = False,
     json: o.Json = False,
 ) -> None:
@@ -77,6 +81,8 @@ def reproduce(
     """
     from wavetank.cli import conducting, studying  # noqa: PLC0415
 
-    ways = conducting.Ways(out=out, resume=resume, workers=workers, json=json)
+    ways = conducting.Ways(
+        out=out, resume=resume, workers=workers, json=json, reuse=tuple(reuse or ())
+    )
     plans = studying.plans_ready(studies)
     raise typer.Exit(int(studying.conduct_studies(plans, ways, dry_run=dry_run)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -16,6 +17,7 @@ from wavetank.cli.conducting import Ways
 from wavetank.conduct.catalogue import Rooms
 from wavetank.conduct.planning import plan_study
 from wavetank.errors import ExitCode, UsageError
+from wavetank.runs import directory
 from wavetank.runs.records import Plan
 from wavetank.study import ready, study_file
 from wavetank.study.errors import StudyFileError
@@ -64,6 +66,7 @@ def conduct_study(plan: Plan, ways: Ways, *, dry_run: bool) -> ExitCode:
 def conduct_studies(plans: Sequence[Plan], ways: Ways, *, dry_run: bool) -> ExitCode:
     """One study after the other, each in a directory of its own below `--out`.
 
+    A later one takes over the trials that it has in common with an earlier one.
     Resuming begins those that were never begun. The worst exit code, after all have been tried.
     """
     if len(plans) == 1:
@@ -77,9 +80,13 @@ def conduct_studies(plans: Sequence[Plan], ways: Ways, *, dry_run: bool) -> Exit
         )
         return ExitCode.FINE
     codes = []
+    done: list[Path] = []
     for plan in plans:
         own, name, began_s = _own(plan, ways), _id_of(plan), time.monotonic()
+        out = own.out or directory.default_path(name, datetime.now(UTC))
+        own = msgspec.structs.replace(own, out=out, reuse=(*ways.reuse, *done))
         codes.append(conducting.conduct(plan, name, own))
+        done.append(out)
         summaries.tell_end(name, codes[-1], time.monotonic() - began_s)
     return max(codes)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from wavetank.conduct import memory
+from wavetank.conduct import memory, reuse
 from wavetank.conduct.batch import GuestSetup, StartGuest
 from wavetank.conduct.events import Observer
 from wavetank.conduct.on_host_plan import is_host_plan
@@ -43,14 +43,26 @@ class EnvironmentChanged(UsageError):
     """A run can't go on with other programs than it began with."""
 
 
-def start(path: Path, plan: Plan, tools: Tools, workers: int | None, observer: Observer) -> Run:
+def start(
+    path: Path,
+    plan: Plan,
+    tools: Tools,
+    workers: int | None,
+    observer: Observer,
+    sources: Sequence[Path] = (),
+) -> Run:
     """Makes the run directory and runs all of the plan; `workers` None: one per core that fits.
+
+    What `sources`, other runs, have measured already is taken over (`conduct.reuse`).
 
     Raises whatever the rooms below raise; a directory that was made is readable and resumable.
     """
     directory.refuse_if_taken(path)
     setup = _setup(plan, tools, workers)
-    directory.create(path, plan, tools.collect_environment())
+    environment = tools.collect_environment()
+    directory.create(path, plan, environment)
+    if sources:
+        reuse.take_over(path, plan, environment, sources)
     return _conduct(path, setup, tools, observer)
 
 
