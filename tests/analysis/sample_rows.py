@@ -32,6 +32,7 @@ def row(
     amplification: float | None = 1.05,
     elapsed_s: float | None = None,
     options: dict[str, str | int | float | bool] | None = None,
+    requests: int | None = None,
     **parameters: str | int | float | bool,
 ) -> CellRow:
     """A usable row with this rate; the digest tells it from every other."""
@@ -61,6 +62,7 @@ def row(
         throughput_bytes_per_s=rate,
         amplification=amplification,
         elapsed_s=elapsed_s,
+        requests=requests,
         link_utilisation=rate / limit if limit else None,
         trials=[],
         network_declared=network,

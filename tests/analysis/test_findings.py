@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from sample_rows import IDEAL, KIB, LATENCY, LOSS, MIB, REALISTIC, UNITS, row, void
 
@@ -101,6 +102,33 @@ def swept(system: str, operation: str, time_s: Callable[[float], float]) -> list
             order="sequential",
         )
         for rtt in (10, 30, 50, 70, 90)
+    ]
+
+
+def flushed(nfs: int, iscsi: int, operation: str = "write") -> list[CellRow]:
+    """What R04 table 4 counts: requests of 4 KiB on NFS against those of iSCSI."""
+    return [
+        row(
+            "nfs3",
+            GIGABIT,
+            "random-sequential",
+            operation,
+            8e6,
+            requests=nfs,
+            options={"rsize_bytes": 0 if operation == "read" else 4096},
+            order="sequential",
+            flush=False,
+        ),
+        row(
+            "iscsi",
+            GIGABIT,
+            "random-sequential",
+            operation,
+            8e6,
+            requests=iscsi,
+            order="sequential",
+            flush=operation == "write",
+        ),
     ]
 
 
@@ -359,6 +387,40 @@ def test_a_claim_is_a_sentence_with_source_and_published_numbers(name: str) -> N
     assert one.text.endswith(".")
     assert one.source
     assert one.published
+
+
+def test_messages_count_beside_the_times_of_random_and_sequential_access() -> None:
+    many, few = flushed(32990, 1135), flushed(1500, 1135)
+    (found,) = judge_claims(many, ["rs-1"])
+    assert found.verdict == "reproduced"
+    assert "requests: 1 135 against 32 990 on NFS 3" in found.checks[0].text
+    assert judge_claims(few, ["rs-1"])[0].verdict == "changed"
+    assert judge_claims(flushed(32860, 32827, "read"), ["rs-1"])[0].verdict == "reproduced"
+    assert judge_claims(flushed(32860, 4096, "read"), ["rs-1"])[0].verdict == "changed"
+
+
+def test_reading_by_less_than_the_client_would_is_not_compared_by_messages() -> None:
+    nfs, iscsi = flushed(32860, 1072, "read")
+    small = msgspec.structs.replace(nfs, options={"rsize_bytes": 4096})
+    assert judge_claims([small, iscsi], ["rs-1"])[0].verdict == "not judged"
+
+
+def test_messages_of_a_run_that_did_not_count_them_are_not_judged() -> None:
+    uncounted = [msgspec.structs.replace(one, requests=None) for one in flushed(1, 1)]
+    assert judge_claims(uncounted, ["rs-1"])[0].verdict == "not judged"
+
+
+def test_a_pipe_is_filled_by_writing_too() -> None:
+    cells = [
+        batch(system, network, "write", MIB, rate, threads=32)
+        for system, network, rate in (
+            ("iscsi", GIGABIT, 100e6),
+            ("nfs3", GIGABIT, 100e6),
+            ("iscsi", FAR_GIGABIT, 60e6),
+            ("nfs3", FAR_GIGABIT, 20e6),
+        )
+    ]
+    assert judge_claims(cells, ["bdp-1"])[0].verdict == "reproduced"
 
 
 def test_variants_do_not_speak_for_their_system() -> None:

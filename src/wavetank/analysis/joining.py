@@ -197,6 +197,7 @@ def _with_link(row: CellRow, usable: Sequence[JudgedTrial]) -> CellRow:
         row,
         link_bytes=link_bytes,
         link_packets=sum(_both_ways(link, "packets") for link in links),
+        requests=_requests(usable),
         dropped_packets=sum(_both_ways(link, "dropped") for link in links),
         retransmitted_packets=_retransmissions([one.record for one in usable if one.record]),
         amplification=link_bytes / moved if moved else None,
@@ -212,6 +213,13 @@ def _moved_bytes(row: CellRow, usable: Sequence[JudgedTrial]) -> int:
 
 def _both_ways(link: LinkRecord, field: str) -> int:
     return int(getattr(link.to_server, field)) + int(getattr(link.to_client, field))
+
+
+def _requests(usable: Sequence[JudgedTrial]) -> int | None:
+    """None unless every repeat was counted: runs of earlier versions were not."""
+    counted = [one.record.requests for one in usable if one.record]
+    known = [count for count in counted if count is not msgspec.UNSET]
+    return sum(known) if known and len(known) == len(usable) else None
 
 
 def _retransmissions(records: Sequence[TrialRecord]) -> int | None:

@@ -56,7 +56,7 @@ def is_about(published: Published, row: CellRow) -> bool:
 def value_of(row: CellRow, quantity: Quantity) -> float | None:
     """A quantity of one cell; None where the cell has none. Counts are per trial."""
     match quantity:
-        case "link_bytes" | "link_packets":
+        case "link_bytes" | "link_packets" | "requests":
             total: int | None = getattr(row, quantity)
             return None if total is None else total / max(row.repeats_ok, 1)
         case "metadata_bytes_per_file":

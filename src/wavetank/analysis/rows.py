@@ -62,6 +62,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     `elapsed_s` is the median duration of the measured phase. `seed` and `digest` are those of
     the first repeat. `amplification`: bytes on the link, both
     ways, per byte of payload. `round_trips_p50`: median latency over the measured RTT.
+    `requests`: NFS calls, SCSI or NVMe commands; None where a system has no such count.
     `link_utilisation`: throughput over the payload limit of the declared rate. `parts`: those of
     the study that asked for the cell. `durability`: the class that was probed of an object server.
     """
@@ -85,6 +86,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_s: float | None = None
     link_bytes: int | None = None
     link_packets: int | None = None
+    requests: int | None = None
     simulated_s: float | None = None
     wall_s: float | None = None
     digest: str

@@ -29,7 +29,7 @@ from wavetank.conduct.guest_job import (
     Spent,
     Started,
 )
-from wavetank.gauges import link, memory, packets, tcp
+from wavetank.gauges import link, memory, packets, requests, tcp
 from wavetank.lab.errors import LabError
 from wavetank.lab.guest import mounts, programs
 from wavetank.lab.guest.disks import attached
@@ -212,8 +212,9 @@ class _Trial:
         )
         cached = memory.cached_bytes()
         with capture as digest:
-            disk, link_before, tcp_before = (
+            disk, sent, link_before, tcp_before = (
                 bed.device.traffic(),
+                requests.read(CLIENT_ROOT),
                 link.read(bed.topology),
                 tcp.read(hosts),
             )
@@ -224,6 +225,7 @@ class _Trial:
             read, written = (
                 after - before for before, after in zip(disk, bed.device.traffic(), strict=True)
             )
+            asked = requests.between(sent, requests.read(CLIENT_ROOT))
         crossed = msgspec.structs.replace(
             link.between(link_before, link_after),
             packet_digest=digest.sha256,
@@ -247,6 +249,7 @@ class _Trial:
             network_measured=network,
             state_proof=proof,
             tcp=tcp.between(tcp_before, tcp_after),
+            requests=asked,
             effective=effective_settings() | bed.notes,
         )
 

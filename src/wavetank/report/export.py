@@ -36,6 +36,7 @@ CSV_COLUMNS = (
     "payload_bytes",
     "link_bytes",
     "link_packets",
+    "requests",
     "dropped_packets",
     "retransmitted_packets",
     "amplification",

@@ -92,6 +92,7 @@ _PLAIN_COLUMNS = (
     "elapsed_s",
     "link_bytes",
     "link_packets",
+    "requests",
     "dropped_packets",
     "retransmitted_packets",
     "amplification",

@@ -36,6 +36,7 @@ QUANTITY_WORDS: dict[Quantity, str] = {
     "latency_ns_p99": "Latency, 99th percentile",
     "link_bytes": "Bytes on the link",
     "link_packets": "Packets on the link",
+    "requests": "Requests of the client",
     "amplification": "Bytes on the link per byte",
     "fixed_overhead_bytes": "Fixed overhead",
     "journal_bytes": "Journal and metadata per file",

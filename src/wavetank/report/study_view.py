@@ -191,6 +191,7 @@ _TEXTS: dict[Quantity, Callable[[float], str]] = {
     "latency_ns_p99": duration_text,
     "amplification": significant,
     "link_packets": lambda value: f"{round(value):,}".replace(",", " "),
+    "requests": lambda value: f"{round(value):,}".replace(",", " "),
 }
 
 

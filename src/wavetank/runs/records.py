@@ -132,7 +132,9 @@ class StateProof(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution of a cell. `reason` says why the status is not ok."""
+    """One execution of a cell. `reason` says why the status is not ok. `requests`: NFS calls, SCSI
+    or NVMe commands of the client during the measured phase; left out where nobody counts them.
+    """
 
     cell: str
     repeat: int
@@ -145,6 +147,7 @@ class TrialRecord(msgspec.Struct, frozen=True, kw_only=True):
     state_proof: StateProof | None = None
     tcp: dict[str, int] = {}
     effective: dict[str, str] = {}
+    requests: int | msgspec.UnsetType = msgspec.UNSET
     schema: int = SCHEMA_VERSION
 
 

@@ -24,6 +24,7 @@ Quantity = Literal[
     "latency_ns_p99",
     "link_bytes",
     "link_packets",
+    "requests",
     "amplification",
     "fixed_overhead_bytes",
     "journal_bytes",

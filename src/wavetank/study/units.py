@@ -31,6 +31,7 @@ UNITS: Mapping[Quantity, Mapping[str, float]] = {
     "latency_ns_p99": _NANOSECONDS,
     "link_bytes": _BYTES,
     "link_packets": {"packets": 1},
+    "requests": {"requests": 1, "messages": 1},
     "amplification": {"ratio": 1},
     "fixed_overhead_bytes": _BYTES,
     "journal_bytes": _BYTES,
