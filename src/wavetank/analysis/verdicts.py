@@ -161,7 +161,7 @@ def _headline(comparisons: Sequence[Comparison]) -> str:
     decided = [one for one in comparisons if one.outcome in {"wins", "level"}]
     if not decided:
         if all(one.network == AS_IT_IS for one in comparisons):
-            return "A directory measured as it is; wavetank diff sets it beside another."
+            return "Measured as it is; wavetank diff sets it beside another."
         if any(one.outcome == "alone" for one in comparisons):
             return "Only one system has usable results: nothing to compare."
         return "No usable result."

@@ -10,10 +10,13 @@ import typer
 
 from wavetank.cli import options as o
 from wavetank.cli.failures import guarded
+from wavetank.errors import UsageError
 
 EXAMPLE = (
     "Example: mkdir /mnt/nas/bench; wavetank bench /mnt/nas/bench --workload batch "
-    "--file-size 4KiB,1MiB --threads 1,8 --duration 10s --repeats 5"
+    "--file-size 4KiB,1MiB --threads 1,8 --duration 10s --repeats 5\n\n"
+    "AWS_ACCESS_KEY_ID=... wavetank bench s3://bucket/bench --endpoint https://s3.example.com "
+    "--size 4KiB,4MiB --parallel 1,8,64"
 )
 
 
@@ -31,14 +34,79 @@ CacheState = Annotated[
     ),
 ]
 
+STORE = "Object storage (credentials: environment or file)"
+
+
+class StoreStyle(StrEnum):
+    PATH = "path"
+    VIRTUAL_HOST = "virtual-host"
+
+
+class SwiftAuth(StrEnum):
+    V1 = "v1"
+    V3 = "v3"
+
+
+BenchWorkload = Annotated[
+    str | None,
+    typer.Option(
+        "--workload",
+        help="What is done (default: batch; on object storage: object).",
+        autocompletion=o.completed(o.workload_names),
+        rich_help_panel=o.ASKED,
+    ),
+]
+Endpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        help="S3: the service's URL. Swift: where tokens come from.",
+        rich_help_panel=STORE,
+    ),
+]
+Region = Annotated[
+    str | None, typer.Option("--region", help="S3: default us-east-1.", rich_help_panel=STORE)
+]
+Style = Annotated[
+    StoreStyle,
+    typer.Option("--style", help="S3: where the bucket's name stands.", rich_help_panel=STORE),
+]
+Auth = Annotated[
+    SwiftAuth,
+    typer.Option("--auth", help="Swift: TempAuth (v1) or Keystone (v3).", rich_help_panel=STORE),
+]
+Credentials = Annotated[
+    Path | None,
+    typer.Option(
+        "--credentials",
+        help="A file of NAME = value lines; default: the environment.",
+        rich_help_panel=STORE,
+    ),
+]
+CaFile = Annotated[
+    Path | None,
+    typer.Option("--ca-file", help="Authorities to believe for https.", rich_help_panel=STORE),
+]
+
 
 @guarded
 def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="An empty directory of yours, on any mount.")
+        str,
+        typer.Argument(
+            metavar="PATH",
+            help="An empty directory of yours, on any mount; or s3://BUCKET/PREFIX, "
+            "swift://CONTAINER/PREFIX.",
+        ),
     ],
     *,
-    workload: o.WorkloadName = "batch",
+    workload: BenchWorkload = None,
+    endpoint: Endpoint = None,
+    region: Region = None,
+    style: Style = StoreStyle.PATH,
+    auth: Auth = SwiftAuth.V1,
+    credentials: Credentials = None,
+    ca_file: CaFile = None,
     cache_state: CacheState = None,
     operation: o.Operation = None,
     file_size: o.FileSize = None,
@@ -64,8 +132,9 @@ def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
     resume: o.Resume = False,
     json: o.Json = False,
 ) -> None:
-    """Measure a directory of your own with the same workloads, on the real clock."""
-    from wavetank.cli import benching  # noqa: PLC0415 - keeps --help quick
+    """Measure a directory or bucket of your own with the same workloads, on the real clock."""
+    from wavetank.cli import benching, store_benching  # noqa: PLC0415 - keeps --help quick
+    from wavetank.conduct.on_store_place import is_address  # noqa: PLC0415
 
     words = benching.BenchWords(
         path=path,
@@ -95,4 +164,16 @@ def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
         },
     )
     ways = benching.BenchWays(out=out, resume=resume, json=json)
-    raise typer.Exit(int(benching.bench(words, ways)))
+    if not is_address(path):
+        if endpoint is not None:
+            raise UsageError("--endpoint goes with s3://BUCKET/PREFIX or swift://CONTAINER/PREFIX.")
+        raise typer.Exit(int(benching.bench(words, ways)))
+    store = store_benching.StoreWords(
+        endpoint=endpoint,
+        region=region,
+        style=style.value,
+        auth=auth.value,
+        credentials=credentials,
+        ca_file=ca_file,
+    )
+    raise typer.Exit(int(store_benching.bench(words, store, ways)))

@@ -23,12 +23,18 @@ from wavetank.runs import directory
 from wavetank.runs.directory import Run
 from wavetank.runs.records import Plan
 
+_WORKLOAD = "batch"
+
 
 class BenchWords(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of `bench` that decide what is measured. `grid`: parameter to its texts."""
+    """The options of `bench` that decide what is measured. `grid`: parameter to its texts.
 
-    path: Path
-    workload: str
+    `path`: a directory, or the address of object storage (`store_benching`). `workload`: None is
+    the usual one of either.
+    """
+
+    path: str
+    workload: str | None
     cache_state: str | None
     seed: int
     repeats: int
@@ -46,7 +52,11 @@ class BenchWays(msgspec.Struct, frozen=True, kw_only=True):
 
 def bench(words: BenchWords, ways: BenchWays) -> ExitCode:
     """Measures or goes on measuring, writes the report, prints tables or JSON."""
-    run = _resumed(words, ways) if ways.resume else _started(words, ways)
+    return told(_resumed(words, ways) if ways.resume else _started(words, ways), ways)
+
+
+def told(run: Run, ways: BenchWays) -> ExitCode:
+    """Writes the report, prints tables or JSON."""
     outcome.write_report(run)
     if ways.json:
         outcome.print_json(run)
@@ -57,11 +67,11 @@ def bench(words: BenchWords, ways: BenchWays) -> ExitCode:
 
 def _started(words: BenchWords, ways: BenchWays) -> Run:
     # Asked in words before anything is made: what can't be meant is told first.
-    plan_of(words, words.cache_state == "warm", str(words.path))
+    plan_of(words, words.cache_state == "warm", words.path)
     out = ways.out or directory.default_path("bench", datetime.now(UTC))
     directory.refuse_if_taken(out)
     tools = find_host_tools()
-    with on_host.place(words.path, out, tools) as where:
+    with on_host.place(Path(words.path), out, tools) as where:
         wanted = None if words.cache_state is None else words.cache_state == "warm"
         plan = plan_of(words, on_host.is_warm(where, wanted), name_of(where))
         with progress_of(plan, Console(stderr=True)) as progress:
@@ -77,7 +87,7 @@ def _resumed(words: BenchWords, ways: BenchWays) -> Run:
         return run
     tools = find_host_tools()
     with (
-        on_host.place(words.path, ways.out, tools) as where,
+        on_host.place(Path(words.path), ways.out, tools) as where,
         progress_of(run.plan, Console(stderr=True)) as progress,
     ):
         return on_host.resume(where, ways.out, tools, progress)
@@ -90,15 +100,16 @@ def name_of(where: Place) -> str:
 
 def plan_of(words: BenchWords, warm: bool, place: str) -> Plan:
     """The plan; raises `UsageError` for what can't be meant. `place` is for its question."""
+    workload = words.workload or _WORKLOAD
     return make_host_plan(
         HostRequest(
-            workload=words.workload,
+            workload=workload,
             parameters=grid_of(words.grid),
             warm=warm,
             seed=words.seed,
             repeats=words.repeats,
             trial_deadline_s=quantity.parse_duration(words.trial_deadline) / 1e9,
-            question=f"How does {place} do in {words.workload}?",
+            question=f"How does {place} do in {workload}?",
             command=command_of(words),
         )
     )
@@ -106,7 +117,8 @@ def plan_of(words: BenchWords, warm: bool, place: str) -> Plan:
 
 def command_of(words: BenchWords) -> list[str]:
     """The command that asks for the same."""
-    command = ["wavetank", "bench", str(words.path), "--workload", words.workload]
+    command = ["wavetank", "bench", words.path]
+    command += ["--workload", words.workload] if words.workload is not None else []
     for name, text in words.grid.items():
         command += [f"--{name}", text] if text is not None else []
     if words.cache_state is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,23 +18,20 @@ from pathlib import Path
 import msgspec
 
 from wavetank import workloads
-from wavetank.conduct.events import Observer, RunStarted, TrialEnded, TrialStarted
+from wavetank.conduct.events import Observer
 from wavetank.conduct.guest_job import GuestTrial
 from wavetank.conduct.interruption import signals_as_flag
 from wavetank.conduct.on_host_directory import DirectoryFailed, OwnDirectory
 from wavetank.conduct.on_host_engine import Engine, EngineStopped
 from wavetank.conduct.on_host_plan import is_host_plan, workload_cell
-from wavetank.conduct.on_host_trial import Place, failed, run_trial
-from wavetank.conduct.pool import Interrupted
+from wavetank.conduct.on_host_rounds import HOST, conduct
+from wavetank.conduct.on_host_trial import Place, run_trial
 from wavetank.errors import UsageError
 from wavetank.gauges import host
 from wavetank.gauges.host import PAGE_CACHE_TEXT, PageCacheMethod
 from wavetank.runs import directory
 from wavetank.runs.directory import Run
-from wavetank.runs.records import Environment, Plan, TrialRecord, WallRecord
-
-HOST = "host"
-"""What stands in the records where a guest's name does."""
+from wavetank.runs.records import Environment, Plan, TrialRecord
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -118,60 +114,16 @@ def require_host_run(run: Run) -> None:
 def _conduct(
     where: Place, out: Path, missing: Sequence[int], tools: HostTools, observer: Observer
 ) -> Run:
-    plan = directory.read(out).plan
     engine = Engine(tools.engine, out / directory.GUESTS / f"{HOST}.log", where.interrupted)
     again = f"wavetank bench {shlex.quote(str(where.path))} --resume --out {shlex.quote(str(out))}"
-    wanted = frozenset(missing)
-    planned = len(plan.trials)
-    observer(RunStarted(planned=planned, done=planned - len(missing), workers=1))
-    try:
-        with directory.Appender(out) as appender:
-            for index in (i for batch in plan.batches for i in batch if i in wanted):
-                _one(plan, index, where, engine, appender, observer)
-    except EngineStopped:
-        raise Interrupted(
-            f"interrupted; every trial that ended is kept. To go on: {again}"
-        ) from None
-    except DirectoryFailed as error:
-        raise DirectoryFailed(f"{error} What was measured is kept; to go on: {again}") from error
-    directory.put_in_order(out)
-    return directory.read(out)
+    deadline_s = directory.read(out).plan.trial_deadline_s
 
+    def measure(trial: GuestTrial) -> TrialRecord:
+        if where.interrupted.is_set():
+            raise EngineStopped("interrupted.")
+        return run_trial(trial, where, engine, deadline_s)
 
-def _one(
-    plan: Plan,
-    index: int,
-    where: Place,
-    engine: Engine,
-    appender: directory.Appender,
-    observer: Observer,
-) -> None:
-    """One trial, its records on the disk when this returns or raises."""
-    if where.interrupted.is_set():
-        raise EngineStopped("interrupted.")
-    asked = plan.trials[index]
-    trial = GuestTrial(index=index, cell=asked.cell, repeat=asked.repeat)
-    observer(TrialStarted(index=index, guest=HOST, worker=0))
-    began_s = time.monotonic()
-
-    def keep(record: TrialRecord) -> None:
-        wall = WallRecord(
-            cell=record.cell,
-            repeat=record.repeat,
-            guest=HOST,
-            wall_s=round(time.monotonic() - began_s, 3),
-            boot_wall_s=0.0,
-            ended_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            worker=0,
-        )
-        appender.append(record, wall)
-        observer(TrialEnded(index=index, trial=record, wall=wall))
-
-    try:
-        keep(run_trial(trial, where, engine, plan.trial_deadline_s))
-    except DirectoryFailed as error:
-        keep(failed(trial, error))
-        raise
+    return conduct(out, missing, measure, again, observer)
 
 
 def _needed_bytes(plan: Plan) -> int:

@@ -25,6 +25,7 @@ from types import TracebackType
 import msgspec
 
 from wavetank import quantity
+from wavetank.conduct.on_host_rounds import PlaceLost
 from wavetank.errors import UsageError, WavetankError
 
 PREFIX, MARK, SET = "wavetank-bench-", "made-by-wavetank.json", "set"
@@ -39,7 +40,7 @@ class DirectoryRefused(UsageError):
     """The directory named is not one to measure in."""
 
 
-class DirectoryFailed(WavetankError):
+class DirectoryFailed(PlaceLost):
     """The directory can't be written any more, or has no room."""
 
 

@@ -21,6 +21,7 @@ import msgspec
 from wavetank.errors import WavetankError
 from wavetank.runs.records import PhaseRecord
 from wavetank.workloads.job import EngineJob
+from wavetank.workloads.object_job import ObjectJob
 
 WAKE_S = 0.5
 # Beside the log, in the run directory: never on what is measured.
@@ -55,11 +56,15 @@ class Engine:
 
     def run(self, job: EngineJob, root: Path, deadline_s: float) -> list[PhaseRecord]:
         """The job on `root`, ended at `deadline_s` of time.monotonic()."""
+        return self.do(msgspec.structs.replace(job, root=str(root)), deadline_s)
+
+    def do(self, job: EngineJob | ObjectJob, deadline_s: float) -> list[PhaseRecord]:
+        """The job as it is, ended at `deadline_s` of time.monotonic()."""
         job_file, output = self._log.with_name(JOB), self._log.with_name(OUTPUT)
         try:
             # What a killed run left here; the engine appends.
             output.unlink(missing_ok=True)
-            job_file.write_bytes(msgspec.json.encode(msgspec.structs.replace(job, root=str(root))))
+            job_file.write_bytes(msgspec.json.encode(job))
             self._run(job_file, output, deadline_s)
             return [
                 msgspec.json.decode(line, type=PhaseRecord)

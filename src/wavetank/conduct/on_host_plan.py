@@ -18,6 +18,8 @@ from wavetank.conduct.planning import Request, make_plan
 from wavetank.runs.records import Plan, PlannedTrial
 from wavetank.study.model import AS_IT_IS, Cell, Clock, Disk, Network, SystemChoice
 
+STORE_SYSTEM = "endpoint"
+"""What a user's own object storage is called; its protocol is an option."""
 PATH_SYSTEM = SystemChoice(name="path", options={})
 PATH_NETWORK = Network(name=AS_IT_IS)
 PATH_DISK = Disk(name=AS_IT_IS, size_bytes=0)
@@ -56,7 +58,7 @@ def make_host_plan(request: HostRequest) -> Plan:
         )
     )
     trials = [_moved(planned) for planned in plan.trials]
-    batches = _rounds(trials, random.Random(request.seed))
+    batches = rounds(trials, random.Random(request.seed))
     return msgspec.structs.replace(plan, trials=trials, batches=batches)
 
 
@@ -72,6 +74,12 @@ def is_host_plan(plan: Plan) -> bool:
     return all(planned.cell.system == PATH_SYSTEM for planned in plan.trials)
 
 
+def is_outside_lab(plan: Plan) -> bool:
+    """Whether the plan is of something of the user's: a directory or object storage."""
+    names = {planned.cell.system.name for planned in plan.trials}
+    return names <= {PATH_SYSTEM.name, STORE_SYSTEM}
+
+
 def workload_cell(trial: GuestTrial) -> Cell:
     """The cell that workloads make their jobs from: with this repeat's seed, and a system they
     know, whose data crosses no network that bounds the set.
@@ -81,7 +89,7 @@ def workload_cell(trial: GuestTrial) -> Cell:
     )
 
 
-def _rounds(trials: list[PlannedTrial], order: random.Random) -> list[list[int]]:
+def rounds(trials: list[PlannedTrial], order: random.Random) -> list[list[int]]:
     """Batches of one trial each, round by round."""
     rounds: dict[int, list[int]] = {}
     for index, planned in enumerate(trials):

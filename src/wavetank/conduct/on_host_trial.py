@@ -63,11 +63,6 @@ def run_trial(trial: GuestTrial, place: Place, engine: Engine, deadline_s: float
         return _lost(trial, "failed", str(error))
 
 
-def failed(trial: GuestTrial, error: Exception) -> TrialRecord:
-    """The record of a trial that the directory's failure cost."""
-    return _lost(trial, "failed", str(error))
-
-
 def _lost(trial: GuestTrial, status: TrialStatus, reason: str) -> TrialRecord:
     return TrialRecord(cell=trial.cell.digest, repeat=trial.repeat, status=status, reason=reason)
 

@@ -16,7 +16,7 @@ import msgspec
 from wavetank.conduct import memory, reuse
 from wavetank.conduct.batch import GuestSetup, StartGuest
 from wavetank.conduct.events import Observer
-from wavetank.conduct.on_host_plan import is_host_plan
+from wavetank.conduct.on_host_plan import is_outside_lab
 from wavetank.conduct.pool import PoolSetup, run_pool
 from wavetank.conduct.programs import is_installed, require_programs
 from wavetank.errors import UsageError
@@ -69,7 +69,7 @@ def start(
 def resume(path: Path, tools: Tools, workers: int | None, observer: Observer) -> Run:
     """Runs what is missing of a run: trials that never ended, failed or ran out of time."""
     run = directory.read(path)
-    if is_host_plan(run.plan):
+    if is_outside_lab(run.plan):
         raise UsageError(
             f"{path} was made by wavetank bench; to go on: "
             f"wavetank bench PATH --resume --out {shlex.quote(str(path))}"

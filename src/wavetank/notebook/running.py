@@ -103,7 +103,7 @@ def bench(
     that is read-only, full or lost.
     """
     words = benching.BenchWords(
-        path=Path(path),
+        path=str(Path(path)),
         workload=workload,
         cache_state=None if warm is None else "warm" if warm else "cold",
         seed=seed,
@@ -112,7 +112,7 @@ def bench(
         grid=_grid(parameters),
     )
     place, tools = _new_directory(out, "bench"), find_host_tools()
-    with on_host.place(words.path, place, tools) as where:
+    with on_host.place(Path(words.path), place, tools) as where:
         plan = benching.plan_of(words, on_host.is_warm(where, warm), benching.name_of(where))
         with _telling(plan, progress) as observer:
             return Results(on_host.start(where, place, plan, tools, observer))
