@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from wavetank import workloads
 from wavetank.conduct.guest_job import Booted, Ended, GuestJob, GuestTrial, Started
@@ -38,8 +38,11 @@ from wavetank.study.model import (
     WorkloadChoice,
 )
 
-# A shared machine may be slow at any moment: no test is judged by the clock.
-settings.register_profile("wavetank", deadline=None, print_blob=True)
+# A shared machine may be slow at any moment: no test is judged by the clock. Deadlines of tests are
+# there to end what hangs, and are a hundred times what the thing takes.
+settings.register_profile(
+    "wavetank", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("wavetank")
 
 MakeCell = Callable[..., Cell]

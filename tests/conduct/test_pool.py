@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from wavetank.conduct import batch
 from wavetank.conduct.batch import GuestNeverBooted, GuestSetup
 from wavetank.conduct.events import Event, RunStarted, TrialEnded, nobody
 from wavetank.conduct.guest_job import (
@@ -52,6 +53,26 @@ ENVIRONMENT = Environment(
 )
 
 
+class Clock:
+    """The pool's clock in these tests: it passes while a guest is silent, and at no other time, so
+    that deadlines fall where they should on a machine of any speed.
+    """
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+CLOCK = Clock()
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "time", CLOCK)
+
+
 class PlayedGuest:
     """A guest that follows a script."""
 
@@ -66,7 +87,8 @@ class PlayedGuest:
         except StopIteration:
             raise GuestDied("guest ended early: its console is empty") from None
         if line is None:
-            time.sleep(min(timeout_s, 0.02))
+            time.sleep(0.001)
+            CLOCK.now_s += min(timeout_s, 0.02)
             return []
         return [line]
 

@@ -27,6 +27,8 @@ from wavetank.lab.errors import GuestDied, LabError
 from wavetank.lab.host.guest import GuestSpec
 
 Lab = Any  # tests/conftest.py, PlayedLab
+# Ends what hangs; nothing takes so long, however busy the machine.
+DEADLINE_S = 120.0
 READY = Ready(mount_source="10.0.2.1:/", mount_type="nfs4", network=None)
 
 
@@ -83,6 +85,7 @@ class Session:
         self.keys, self.screen = pty.openpty()
         self.stages: list[str] = []
         self.seen = b""
+        self.trouble: BaseException | None = None
 
     def run(self, behave: Callable[[Session], None]) -> int:
         tools = msgspec.structs.replace(self._lab.tools(), start_guest=self._start)
@@ -100,26 +103,42 @@ class Session:
             terminal_kind="vt100",
             log=self._log,
         )
-        user = threading.Thread(target=behave, args=(self,), daemon=True)
+        user = threading.Thread(target=self._behave, args=(behave,), daemon=True)
         user.start()
         try:
             return run_shell(request, tools, User(self.screen, self.screen), self.stages.append)
         finally:
-            user.join(10)
+            user.join(DEADLINE_S)
+            assert not user.is_alive(), "the user waits for ever"
+            if self.trouble is not None:
+                raise self.trouble
+
+    def _behave(self, behave: Callable[[Session], None]) -> None:
+        """A user who meets the unexpected hangs up: the shell ends, and the test tells why."""
+        try:
+            behave(self)
+        except BaseException as error:
+            self.trouble = error
+            os.close(self.keys)
 
     def type(self, text: str) -> None:
         os.write(self.keys, text.encode())
 
     def await_text(self, text: str) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + DEADLINE_S
         while text.encode() not in self.seen and time.monotonic() < deadline:
             if select.select([self.keys], [], [], 0.05)[0]:
                 self.seen += os.read(self.keys, 1024)
         assert text.encode() in self.seen, self.seen
 
     def await_raw(self) -> None:
-        deadline = time.monotonic() + 10
-        while termios.tcgetattr(self.screen)[3] & termios.ICANON and time.monotonic() < deadline:
+        self.wait_for(lambda: not termios.tcgetattr(self.screen)[3] & termios.ICANON)
+
+    @staticmethod
+    def wait_for(holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not holds():
+            assert time.monotonic() < deadline, "it never came about"
             time.sleep(0.01)
 
     @contextmanager
@@ -162,9 +181,7 @@ def test_the_terminal_is_left_as_it_was_found(session: Session) -> None:
 def test_three_escapes_end_a_guest_that_does_not_answer(session: Session) -> None:
     def behave(user: Session) -> None:
         user.await_raw()
-        for _ in range(3):
-            user.type("\x1d")
-            time.sleep(0.05)
+        user.type("\x1d\x1d\x1d")  # at once: three within a second, however slow the machine
 
     assert session.run(behave) == 0
 
@@ -194,8 +211,13 @@ def test_sighup_ends_the_guest_however_often_it_comes(session: Session) -> None:
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGHUP)
 
-    with pytest.raises(ShellEnded):
-        session.run(behave)
+    # One that comes after the shell has ended must not end the tests.
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    try:
+        with pytest.raises(ShellEnded):
+            session.run(behave)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_guest_that_dies_is_told(session: Session) -> None:
@@ -213,6 +235,12 @@ def test_a_lab_that_could_not_be_set_up_says_why(lab: Lab, tmp_path: Path) -> No
         refused.run(lambda _: None)
 
 
+def size_of(terminal: int) -> tuple[int, ...]:
+    """Rows and columns."""
+    found = fcntl.ioctl(terminal, termios.TIOCGWINSZ, b"\0" * 8)
+    return struct.unpack("HHHH", found)[:2]
+
+
 def test_the_guests_window_has_the_size_of_the_users(session: Session) -> None:
     sizes: list[tuple[int, ...]] = []
 
@@ -222,11 +250,11 @@ def test_the_guests_window_has_the_size_of_the_users(session: Session) -> None:
         for rows, columns in ((31, 97), (50, 120)):
             fcntl.ioctl(user.screen, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.kill(os.getpid(), signal.SIGWINCH)
-            time.sleep(0.3)
             terminal = user.guest.spec.terminal
             assert terminal is not None
-            found = fcntl.ioctl(terminal, termios.TIOCGWINSZ, b"\0" * 8)
-            sizes.append(struct.unpack("HHHH", found)[:2])
+            asked = rows, columns
+            user.wait_for(lambda: size_of(terminal) == asked)  # noqa: B023 - waited for at once
+            sizes.append(size_of(terminal))
         user.type("bye\n")
 
     session.run(behave)
