@@ -37,7 +37,7 @@ def evidence_of(rows: Sequence[CellRow], metric: Metric) -> list[str]:
 
 
 def caution_about(rows: Sequence[CellRow]) -> str:
-    """Which of `rows` had no steady state, and how little they rest on; empty where all is well.
+    """Which of `rows` had no steady state, too short or never settled; empty where all is well.
 
     A workload of one operation has none by its nature, and is not cautioned against.
     """
@@ -45,7 +45,7 @@ def caution_about(rows: Sequence[CellRow]) -> str:
     if not short:
         return ""
     parts = [f"{_name(row)} ({_counted(row.operations or 0)})" for row in short]
-    return f"Too short for a steady state: {listed(parts)}."
+    return f"No steady state, so the whole phase counts: {listed(parts)}."
 
 
 def _counted(operations: int) -> str:
