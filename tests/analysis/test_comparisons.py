@@ -142,7 +142,10 @@ def test_round_trips_are_told_where_waiting_makes_the_latency() -> None:
 
 def test_what_rests_on_too_little_is_cautioned_against() -> None:
     (comparison,) = analysed(run([cell("nfs4.2"), cell("iscsi")], count=20)).comparisons
-    told = "No steady state, so the whole phase counts: NFS 4.2 (20 operations) and iSCSI (20 operations)."
+    told = (
+        "No steady state, so the whole phase counts: NFS 4.2 (20 operations) and iSCSI "
+        "(20 operations)."
+    )
     assert comparison.caution == told
 
 
