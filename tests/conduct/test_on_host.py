@@ -29,7 +29,9 @@ from wavetank.runs import directory
 from wavetank.runs.records import Environment, Plan
 
 SMALL = {"file-size": ["4KiB", "16KiB"], "set-size": ["64KiB"]}
-LONG = {"file-size": ["4KiB"], "set-size": ["2GiB"], "duration": ["60s"], "operation": ["write"]}
+LONG = {"file-size": ["4KiB"], "set-size": ["2GiB"], "duration": ["1h"], "operation": ["write"]}
+# Ends what hangs; nothing takes so long, however busy the machine.
+DEADLINE_S = 120.0
 
 
 def plan(
@@ -38,7 +40,7 @@ def plan(
     *,
     warm: bool = False,
     repeats: int = 1,
-    deadline_s: float = 60.0,
+    deadline_s: float = 600.0,
 ) -> Plan:
     return make_host_plan(
         HostRequest(
@@ -226,10 +228,9 @@ def test_ctrl_c_ends_a_trial_that_is_under_way(target: Path, out: Path, tools: H
         if isinstance(event, TrialStarted):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    began_s = time.monotonic()
     with pytest.raises(Interrupted):
         measure(target, out, tools, plan(LONG), later)
-    assert time.monotonic() - began_s < 30
+    assert directory.read(out).trials == []  # it was not waited for
     assert list(target.iterdir()) == []
 
 
@@ -340,6 +341,35 @@ t.measure(Path(sys.argv[1]), Path(sys.argv[2]), tools, t.plan(t.LONG),
 """
 
 
+def wait_for(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not holds():
+        assert time.monotonic() < deadline, "it never came about"
+        time.sleep(0.02)
+
+
+def children(parent: int) -> list[int]:
+    """Processes that this one has started."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and state_and_parent(int(folder.name))[1] == parent:
+            found.append(int(folder.name))
+    return found
+
+
+def alive(process: int) -> bool:
+    return state_and_parent(process)[0] not in ("", "Z", "X")
+
+
+def state_and_parent(process: int) -> tuple[str, int]:
+    """As proc(5) has them in `stat`; no state where there is no such process."""
+    try:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "", 0
+    return words[0], int(words[1])
+
+
 def test_after_kill_9_nobody_writes_and_the_next_run_says_what_to_remove(
     target: Path, out: Path, tools: HostTools
 ) -> None:
@@ -349,16 +379,12 @@ def test_after_kill_9_nobody_writes_and_the_next_run_says_what_to_remove(
     )
     assert process.stdout is not None
     process.stdout.readline()
-    deadline = time.monotonic() + 20
-    while not list(target.glob("*/set/d*/f*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert list(target.glob("*/set/d*/f*")), "the engine did not start to write"
+    wait_for(lambda: any(target.glob("*/set/d*/f*")))
+    engines = children(process.pid)
+    assert engines
     process.kill()
     process.wait()
-    time.sleep(0.3)
-    left = len(list(target.glob("*/set/d*/f*")))
-    time.sleep(0.3)
-    assert len(list(target.glob("*/set/d*/f*"))) == left
+    wait_for(lambda: not any(map(alive, engines)))
     with (
         pytest.raises(DirectoryRefused, match=r"left behind.*rm -r "),
         on_host.place(target, out, tools),

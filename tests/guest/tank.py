@@ -24,7 +24,7 @@ from wavetank.runs.directory import Run
 from wavetank.study.model import Cell
 
 # Of the wall clock, for one ask; a guest that hangs is ended then.
-ASK_DEADLINE_S = 120.0
+ASK_DEADLINE_S = 600.0
 MEMORY_BYTES = 1 << 30
 DISK_BYTES = 1 << 29
 # iperf3 polls while it waits for its peer's results; a declared cost bounds such loops

@@ -19,7 +19,7 @@ from wavetank.lab.errors import GuestDied
 from wavetank.lab.host import kernel
 from wavetank.lab.host.guest import Guest, GuestSpec, namespaces_allowed
 
-DEADLINE_S = 60.0
+DEADLINE_S = 300.0
 CHECKOUT = Path(__file__).parents[2]
 
 
@@ -27,6 +27,11 @@ CHECKOUT = Path(__file__).parents[2]
 def importable_in_guest(monkeypatch: pytest.MonkeyPatch) -> None:
     """The guests of these tests run modules of this folder."""
     monkeypatch.syspath_prepend(str(CHECKOUT))
+
+
+def mounts() -> set[str]:
+    """This machine's, a line for each: others may be added by whoever else is at work here."""
+    return set(Path("/proc/self/mountinfo").read_text().splitlines())
 
 
 def lay_out(root: Path) -> None:
@@ -112,7 +117,7 @@ def test_root_of_a_guest_can_not_change_the_host(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     lay_out(canary)
     before, host_name = state(canary), os.uname().nodename
-    mounts = Path("/proc/self/mountinfo").read_text()
+    mounts_before, clock_before_s = mounts(), time.time() - time.monotonic()
     with victims(tmp_path) as reachable:
         job = {"canary": str(canary), **reachable}
         with boot("tests.lab.attack", job, tmp_path / "log") as guest:
@@ -120,8 +125,9 @@ def test_root_of_a_guest_can_not_change_the_host(tmp_path: Path) -> None:
     assert worked == []
     assert state(canary) == before
     assert os.uname().nodename == host_name
-    assert Path("/proc/self/mountinfo").read_text() == mounts
-    assert abs(time.time() - float(subprocess.check_output(["date", "+%s"]))) < 5
+    assert mounts_before <= mounts()
+    assert not [one for one in mounts() - mounts_before if str(tmp_path) in one]
+    assert abs(time.time() - time.monotonic() - clock_before_s) < 60, "the host's clock was set"
 
 
 @pytest.mark.guest
@@ -144,8 +150,7 @@ def test_a_guest_leaves_nothing_behind_when_its_starter_is_killed(tmp_path: Path
         "g = t.boot('tests.lab.sleeper', {}, Path(sys.argv[1])); g.__enter__()\n"
         "print(t.first_line(g).decode(), flush=True); time.sleep(600)\n"
     )
-    shared_before = sorted(os.listdir("/dev/shm"))
-    mounts_before = Path("/proc/self/mountinfo").read_text()
+    mounts_before = mounts()
     starter = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "log")],
         stdout=subprocess.PIPE,
@@ -157,12 +162,14 @@ def test_a_guest_leaves_nothing_behind_when_its_starter_is_killed(tmp_path: Path
     assert any("mem=512M" in command for command in started.values()), "no guest runs"
     starter.kill()
     starter.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + DEADLINE_S
     while time.monotonic() < deadline and any(alive(pid) for pid in started):
         time.sleep(0.05)
     assert [command for pid, command in started.items() if alive(pid)] == []
-    assert sorted(os.listdir("/dev/shm")) == shared_before
-    assert Path("/proc/self/mountinfo").read_text() == mounts_before
+    # Those of other guests of this machine come and go.
+    assert [name for name in os.listdir("/dev/shm") if f"-{starter.pid}-" in name] == []
+    assert mounts_before <= mounts()
+    assert not [one for one in mounts() - mounts_before if "wavetank" in one]
 
 
 def alive(pid: int) -> bool:

@@ -171,7 +171,7 @@ def test_importing_the_package_loads_no_room() -> None:
         "wavetank.load; print('wavetank.notebook' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.splitlines() == ["", "True"]
 

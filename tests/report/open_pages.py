@@ -18,6 +18,8 @@ FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
+# Ends what hangs; nothing takes so long, however busy the machine.
+DEADLINE_MS = 120_000
 NEEDS_A_BROWSER = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
@@ -33,11 +35,12 @@ class OpenPage:
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page = browser.new_page(**options)  # type: ignore[attr-defined]
+        self.page.set_default_timeout(DEADLINE_MS)
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready]", timeout=30_000)
+        self.page.wait_for_selector("html[data-ready]", timeout=DEADLINE_MS)
 
     def draw_everything(self) -> None:
         """Scrolls through the page, as a reader would, until every figure is drawn."""

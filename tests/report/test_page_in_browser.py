@@ -256,7 +256,6 @@ def test_five_thousand_cells_stay_usable(open_page: Opener, tmp_path: Path) -> N
     opened = open_page(run(cells, count=70))
     assert len(cells) == 5040
     assert (tmp_path / "report.html").stat().st_size < 4_000_000
-    opened.page.set_default_timeout(10_000)
     opened.page.locator("#find").fill("nvme realistic-7 write direct")
     assert opened.page.locator("#cells tbody tr").count() == 21
     opened.page.locator("#section-2 .panels").first.scroll_into_view_if_needed()

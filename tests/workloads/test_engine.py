@@ -31,7 +31,11 @@ def run(tmp_path: Path) -> Run:
         path = tmp_path / "job.json"
         path.write_bytes(msgspec.json.encode(msgspec.structs.replace(job, root=str(root))))
         done = subprocess.run(
-            [engine, path, "--output", "-"], capture_output=True, text=True, timeout=20, check=False
+            [engine, path, "--output", "-"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         (line,) = done.stdout.splitlines()

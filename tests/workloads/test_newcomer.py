@@ -54,7 +54,7 @@ def test_the_load_engine_takes_the_pages_jobs(shuffled: workloads.Workload, tmp_
         path = tmp_path / "job.json"
         path.write_bytes(msgspec.json.encode(msgspec.structs.replace(job, root=str(tmp_path))))
         done = subprocess.run(
-            [engine, path, "--output", "-"], capture_output=True, timeout=20, check=True
+            [engine, path, "--output", "-"], capture_output=True, timeout=120, check=True
         )
     record = msgspec.json.decode(done.stdout, type=PhaseRecord)
     assert (record.operations[0].operation, record.operations[0].count) == ("read", 256)
