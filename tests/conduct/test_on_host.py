@@ -350,11 +350,8 @@ def wait_for(holds: Callable[[], bool]) -> None:
 
 def children(parent: int) -> list[int]:
     """Processes that this one has started."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and state_and_parent(int(folder.name))[1] == parent:
-            found.append(int(folder.name))
-    return found
+    running = [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
+    return [one for one in running if state_and_parent(one)[1] == parent]
 
 
 def alive(process: int) -> bool:
