@@ -24,6 +24,7 @@ from wavetank.runs.records import (
     LinkRecord,
     NetworkMeasured,
     OperationRecord,
+    PhaseRecord,
     Plan,
     TrialRecord,
     WallRecord,
@@ -158,6 +159,7 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
         payload_bytes=payload,
         failed_operations=sum(primary.failed for primary in primaries),
         errors=errors,
+        retries=_retries(phases),
         simulated_s=sum(one.outcome.simulated_s or 0.0 for one in usable),
         wall_s=sum(walls) if walls else None,
         steady=all(rate.steady for rate in rates),
@@ -213,6 +215,13 @@ def _moved_bytes(row: CellRow, usable: Sequence[JudgedTrial]) -> int:
 
 def _both_ways(link: LinkRecord, field: str) -> int:
     return int(getattr(link.to_server, field)) + int(getattr(link.to_client, field))
+
+
+def _retries(phases: Sequence[PhaseRecord]) -> int | None:
+    """None where nothing can be repeated: files."""
+    counted = [phase.retries for phase in phases]
+    known = [count for count in counted if count is not msgspec.UNSET]
+    return sum(known) if known else None
 
 
 def _requests(usable: Sequence[JudgedTrial]) -> int | None:

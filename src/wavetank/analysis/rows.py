@@ -63,6 +63,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     the first repeat. `amplification`: bytes on the link, both
     ways, per byte of payload. `round_trips_p50`: median latency over the measured RTT.
     `requests`: NFS calls, SCSI or NVMe commands; None where a system has no such count.
+    `retries`: requests over REST that were repeated; None for work on files.
     `link_utilisation`: throughput over the payload limit of the declared rate. `parts`: those of
     the study that asked for the cell. `durability`: the class that was probed of an object server.
     """
@@ -87,6 +88,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     link_bytes: int | None = None
     link_packets: int | None = None
     requests: int | None = None
+    retries: int | None = None
     simulated_s: float | None = None
     wall_s: float | None = None
     digest: str

@@ -169,7 +169,7 @@ def condition_text(name: str, value: Scalar) -> str:
     phrases = {
         "file_size_bytes": f"{shown} files",
         "object_size_bytes": f"{shown} objects",
-        "parallel": f"{shown} in parallel",
+        "parallel": f"{shown} connection{'' if value == 1 else 's'}",
         "parts": f"{shown} part{'' if value == 1 else 's'}",
         "unit_bytes": f"units of {shown}",
         "set_bytes": f"a set of {shown}",

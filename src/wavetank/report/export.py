@@ -37,6 +37,7 @@ CSV_COLUMNS = (
     "link_bytes",
     "link_packets",
     "requests",
+    "retries",
     "dropped_packets",
     "retransmitted_packets",
     "amplification",

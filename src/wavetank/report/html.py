@@ -30,6 +30,7 @@ from wavetank.report.facts import (
 from wavetank.report.overview import cards_of, matrix_of
 from wavetank.report.page_data import page_data
 from wavetank.report.study_view import study_view
+from wavetank.report.surfaces import heat_maps, times_of
 from wavetank.report.title import title_of
 from wavetank.runs.records import Environment, Plan, TrialRecord, WallRecord
 
@@ -45,8 +46,10 @@ _SCRIPTS = (
     "plots.js",
     "page.js",
 )
-_UNITS = "[kMGT]?B/s|[kMG]?bit/s|ns|µs|ms|s|min|h|%|[KMG]iB|threads?|files|objects|parts?"
-_STYLES = ("page.css", "figures.css", "study.css")
+_UNITS = (
+    "[kMGT]?B/s|[kMG]?bit/s|ns|µs|ms|s|min|h|%|[KMG]iB|threads?|files|objects|connections?|parts?"
+)
+_STYLES = ("page.css", "figures.css", "study.css", "objects.css")
 
 
 def write_html(
@@ -96,6 +99,8 @@ def _page(
         totals=totals_of(plan, rows, trials, walls),
         cards=cards_of(analysis, {one.label: one.text for one in data.networks}),
         matrix=matrix_of(analysis, {mark.label: mark.slot for mark in data.systems}),
+        heat_maps=heat_maps(rows),
+        times=times_of(rows),
         systems=data.systems,
         sections=data.sections,
         networks=network_lines(rows, trials),

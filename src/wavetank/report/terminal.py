@@ -14,6 +14,7 @@ from rich.text import Text
 
 from wavetank.analysis import Analysis, CellRow, Comparison, NetworkVerdict, analyse
 from wavetank.analysis.servers import server_facts
+from wavetank.analysis.surfaces import surfaces_of
 from wavetank.analysis.verdicts import rate_text
 from wavetank.analysis.wording import (
     conditions_text,
@@ -25,6 +26,7 @@ from wavetank.analysis.wording import (
 )
 from wavetank.report.facts import Totals, totals_of, unusable_trials
 from wavetank.report.study_terminal import print_study
+from wavetank.report.surfaces import knee_text, title_text
 from wavetank.runs.records import Environment, Plan, TrialRecord, WallRecord
 
 COLUMN_GAP = 2
@@ -67,12 +69,26 @@ def print_tables(
         say(console, verdict.headline)
         for grid in _grids(analysis, verdict, room_of(console)):
             print_grid(console, grid)
+        _print_knees(console, verdict, analysis.rows)
         say(console, "")
     told = server_facts(analysis.rows)
     for line in [*told, ""] if told else []:
         say(console, line)
     _print_unusable(console, analysis.rows)
     _print_totals(console, totals_of(plan, analysis.rows, trials, walls), environment)
+
+
+def _print_knees(console: Console, verdict: NetworkVerdict, rows: Sequence[CellRow]) -> None:
+    """Where more size or parallelism gains no more, a line for each surface of the network."""
+    found = [
+        surface
+        for surface in surfaces_of(rows)
+        if (surface.network, surface.clock) == (verdict.network, verdict.clock)
+    ]
+    if found:
+        say(console, "")
+    for surface in found:
+        say(console, f"{title_text(surface)}: {knee_text(surface)}")
 
 
 def room_of(console: Console) -> int | None:
