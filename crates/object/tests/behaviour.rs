@@ -76,13 +76,13 @@ fn what_is_no_http_or_no_xml_is_malformed_and_nothing_panics() {
 
 #[test]
 fn a_server_that_hangs_costs_its_deadline_and_no_more() {
-    let fake = Fake::start(|_, _| Say::Hang(Duration::from_secs(30)));
+    let fake = Fake::start(|_, _| Say::Hang(Duration::from_secs(600)));
     let patience = Settings { silence_timeout_ns: 200_000_000, ..s3_settings(fake.port, "bucket") };
     let began = Instant::now();
     let error = once(patience, &s3_values()).put("k", &content(10, 1)).unwrap_err();
     assert_eq!((error.kind, error.performed), (ErrorKind::Deadline, Performed::Perhaps));
     assert!(error.message().contains("hangs"), "{error}");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(began.elapsed() < Duration::from_secs(300));
     let whole = Settings { request_timeout_ns: 200_000_000, ..s3_settings(fake.port, "bucket") };
     let error = once(whole, &s3_values()).head("k").unwrap_err();
     assert!(error.message().contains("took too long"), "{error}");

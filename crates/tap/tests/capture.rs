@@ -56,7 +56,7 @@ impl Tap {
             .current_dir(directory.path())
             .spawn()
             .unwrap();
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(120);
         while !directory.path().join("summary.ready").exists() {
             assert!(Instant::now() < deadline, "the tap did not become ready");
             std::thread::sleep(Duration::from_millis(5));
