@@ -160,14 +160,24 @@ def test_systems_of_one_name_are_told_apart_by_what_differs() -> None:
     assert names == ["nfs4.2:nconnect=1", "nfs4.2:nconnect=8", "iscsi"]
 
 
+def test_what_the_software_chooses_needs_no_words() -> None:
+    made = run(
+        [
+            cell("nfs3", options={"rsize_bytes": size, "actimeo_s": seconds})
+            for size, seconds in ((0, -1), (65536, -1), (0, 30))
+        ]
+    )
+    assert [row.system for row in rows_of(made)] == ["nfs3", "nfs3:rsize=64KiB", "nfs3:actimeo=30"]
+
+
 def test_networks_of_one_name_are_told_apart_too() -> None:
     bbr = msgspec.structs.replace(
         REALISTIC, tcp=msgspec.structs.replace(REALISTIC.tcp, congestion_control="bbr")
     )
     names = [row.network for row in rows_of(run([cell(network=one) for one in (REALISTIC, bbr)]))]
     assert names == [
-        "realistic:tcp.congestion_control=cubic",
-        "realistic:tcp.congestion_control=bbr",
+        "realistic:cc=cubic",
+        "realistic:cc=bbr",
     ]
 
 

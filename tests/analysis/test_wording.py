@@ -56,7 +56,9 @@ def test_networks_in_words() -> None:
 
 
 def test_systems_in_words() -> None:
-    assert wording.system_text("nfs4.2:nconnect=8,sync=yes") == "NFS 4.2 (nconnect=8, sync=yes)"
+    assert (
+        wording.system_text("nfs4.2:nconnect=8:rsize=64KiB") == "NFS 4.2 (nconnect=8, rsize=64KiB)"
+    )
     assert wording.system_text("brandnew") == "brandnew"
 
 

@@ -1,5 +1,6 @@
 """Names that tell the points of one plan apart: systems, networks and disks of equal name get
-what differs between them appended (`nfs4.2:nconnect=8`); unique names stay as they are.
+what differs between them appended as a user would write it (`nfs3:rsize=64KiB:wsize=64KiB`); what
+is left to the software is not told, and unique names stay as they are.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from wavetank.study import words
 from wavetank.study.model import Cell, Disk, Network, SystemChoice, canonical_json
 
 Scalar = str | int | float | bool | None
@@ -54,7 +56,11 @@ def _suffixes(records: Sequence[Named]) -> list[str]:
     keys = sorted({key for one in settings for key in one})
     differing = [key for key in keys if len({repr(one.get(key)) for one in settings}) > 1]
     return [
-        ",".join(f"{key}={scalar_text(one[key])}" for key in differing if key in one)
+        ":".join(
+            words.setting_text(key, one[key])
+            for key in differing
+            if key in one and not words.is_automatic(key, one[key])
+        )
         for one in settings
     ]
 

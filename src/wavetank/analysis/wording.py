@@ -40,7 +40,7 @@ def system_text(label: str) -> str:
     """`NFS 4.2 (nconnect=8)` for `nfs4.2:nconnect=8`."""
     name, _, options = label.partition(":")
     shown = _SYSTEM_NAMES.get(name, name)
-    return f"{shown} ({options.replace(',', ', ')})" if options else shown
+    return f"{shown} ({options.replace(':', ', ')})" if options else shown
 
 
 def operation_text(operation: str) -> str:

@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from wavetank import quantity
 from wavetank.cli import outcome
 from wavetank.cli.progress import cell_title, span_text
 from wavetank.conduct import estimate, memory
 from wavetank.errors import ExitCode
 from wavetank.runs.records import Plan
+from wavetank.study import words
 from wavetank.study.model import Settings
 
 HOW = (
@@ -102,23 +102,23 @@ def _print_cells(console: Console, plan: Plan, indices: Sequence[int]) -> None:
 
 
 def _varying(plan: Plan) -> set[str]:
-    """Parameters that are not the same in all cells, and that a cell's title does not tell."""
+    """Parameters that are not the same in all cells, and that a cell's title does not tell: a unit
+    that is the whole file in all of them is told by the file's size.
+    """
     values: dict[str, set[object]] = {}
-    for trial in plan.trials:
-        for key, value in trial.cell.workload.parameters.items():
+    asked = [trial.cell.workload.parameters for trial in plan.trials]
+    for parameters in asked:
+        for key, value in parameters.items():
             values.setdefault(key, set()).add(value)
-    return {key for key, found in values.items() if len(found) > 1} - _IN_TITLE
+    told = set(_IN_TITLE)
+    if all(one.get("unit_bytes") == one.get("file_size_bytes") for one in asked):
+        told.add("unit_bytes")
+    return {key for key, found in values.items() if len(found) > 1} - told
 
 
 def _settings_text(settings: Settings, varying: set[str]) -> str:
-    """`access=sync unit=4KiB`"""
-    words = []
-    for key, value in settings.items():
-        if key in varying:
-            is_size = key.endswith("_bytes") and isinstance(value, int)
-            text = quantity.size_text(int(value)) if is_size else str(value)
-            words.append(f"{key.removesuffix('_bytes')}={text}")
-    return " ".join(words)
+    """`access=sync unit=4KiB duration=20s`"""
+    return " ".join(words.setting_text(key, settings[key]) for key in settings if key in varying)
 
 
 def _cells(plan: Plan, indices: Sequence[int]) -> list[tuple[int, int, estimate.Estimate]]:
@@ -135,7 +135,8 @@ def _cells(plan: Plan, indices: Sequence[int]) -> list[tuple[int, int, estimate.
 
 def _title(plan: Plan, index: int) -> str:
     cell = plan.trials[index].cell
-    options = ":".join(f"{key}={value}" for key, value in _stated(plan, index).items())
+    told = _stated(plan, index).items()
+    options = ":".join(words.setting_text(*one) for one in told if not words.is_automatic(*one))
     return cell_title(cell) + (f" ({options})" if options else "")
 
 
