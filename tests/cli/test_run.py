@@ -188,7 +188,7 @@ def test_list_studies_names_every_one(wavetank: Wavetank) -> None:
         (("", ""), "run yours.toml", "yours.toml: cannot be read"),
         (("", ""), "run mine.toml --resume", "--out DIR"),
         (("", ""), "reproduce h14/fig4.55 --dry-run", "did you mean h14/fig4.5"),
-        (("", ""), "reproduce c16", "no ready study is called 'c16'"),
+        (("", ""), "reproduce d09", "no ready study is called 'd09'"),
         (("", ""), "reproduce o15/fig2 o15/fig3 --json", "--json tells of one study"),
         (("", ""), "reproduce r04 --resume", "--out DIR"),
     ],

@@ -18,7 +18,7 @@ from wavetank.study.study import FACETS, Study
 
 FOLDER = shipped.studies()
 IDS = ready.ids(FOLDER)
-# Of STUDIES: what the first session was to have.
+# Of STUDIES: what is to be there.
 WANTED = [
     *(f"h14/fig4.{number}" for number in range(2, 11)),
     "h14/table4.2",
@@ -26,6 +26,7 @@ WANTED = [
     *(f"o15/fig{number}" for number in range(2, 8)),
     "r04/table4",
     "r04/fig6",
+    *(f"c16/fig{number}" for number in (1, 5, 6, 10)),
 ]
 
 
