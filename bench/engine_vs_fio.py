@@ -7,7 +7,12 @@ so that a busy machine hurts both; the figure of a case is the median of its rou
 engine generates new content for every block it writes and fio sends the same buffer again (its
 default), so writing is the harder case for the engine.
 
-    bench/engine_vs_fio.py --root /mnt/disk [--size-mib 1024] [--rounds 7] [--json FILE]
+    bench/engine_vs_fio.py [--root /mnt/disk] [--size-mib 1024] [--rounds 7] [--json FILE]
+
+Without --root the file lies in memory (/dev/shm), where the file system takes least and what the
+two programs take shows most; a disk that others use too moves single rounds by more than 5 %.
+Where valgrind is installed, instructions in user space for each operation are counted as well:
+they are the same however busy the machine is, and each program makes one system call.
 
 Exit code 1 if the engine's throughput is more than 5 % below fio's, or its CPU per operation
 above fio's by more than --cpu-tolerance, in any case. Needs fio and the built engine.
@@ -20,6 +25,7 @@ import itertools
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import statistics
@@ -35,6 +41,7 @@ ENGINE = REPOSITORY / "target/x86_64-unknown-linux-gnu/release/wavetank-load"
 UNIT_BYTES = 4096
 SEED = 20
 THROUGHPUT_FLOOR = 0.95
+COUNTED_MIB = 64
 
 Json = dict[str, Any]
 
@@ -84,6 +91,15 @@ class Comparison:
     cpu_ratio: float
     rounds: int
     fio_command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """In user space, for each buffered operation of one thread: no load moves them."""
+
+    action: str
+    engine: float
+    fio: float
 
 
 def engine_job(root: Path, size_bytes: int, phases: list[Json]) -> Json:
@@ -196,6 +212,56 @@ def compare(case: Case, root: Path, size_bytes: int, rounds: int, scratch: Path)
     )
 
 
+def count_instructions(root: Path, scratch: Path) -> list[Instructions]:
+    """Callgrind's counts of one pass and of three: the difference is that of the operations."""
+    size_bytes = COUNTED_MIB << 20
+    operations = 2 * size_bytes // UNIT_BYTES
+    file = root / "d00000/f000000"
+    found = []
+    for action in ("read", "write"):
+        engine, fio = [], []
+        for passes in (1, 3):
+            case = Case("buffered", action, 1, passes, None)
+            phase = {"name": "measure", "action": action, "item": "access", "order": "random"}
+            phases = [{**phase, "access": "default", "unit_bytes": UNIT_BYTES, "threads": 1}]
+            job = scratch / "counted.json"
+            job.write_text(json.dumps(engine_job(root, size_bytes, phases * passes)))
+            engine.append(instructions([str(ENGINE), str(job), "--output", "-"], scratch))
+            fio.append(instructions(fio_command(case, file, size_bytes), scratch))
+        found.append(
+            Instructions(
+                action=action,
+                engine=(engine[1] - engine[0]) / operations,
+                fio=(fio[1] - fio[0]) / operations,
+            )
+        )
+    return found
+
+
+def instructions(command: list[str], scratch: Path) -> int:
+    """All that the command executes in user space."""
+    callgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}/callgrind"]
+    done = subprocess.run([*callgrind, *command], capture_output=True, text=True, check=False)
+    counted = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or counted is None:
+        sys.exit(f"valgrind {command[0]} failed: {done.stderr.strip()[-500:]}")
+    return int(counted[1])
+
+
+def default_root(size_bytes: int) -> Path | None:
+    """Memory, where it holds twice the file and takes O_DIRECT (Linux 6.6); else the place for
+    temporary files.
+    """
+    memory = Path("/dev/shm")
+    try:
+        room = os.statvfs(memory)
+        with tempfile.NamedTemporaryFile(dir=memory) as file:
+            os.close(os.open(file.name, os.O_RDONLY | os.O_DIRECT))
+    except OSError:
+        return None
+    return memory if room.f_bavail * room.f_frsize > 2 * size_bytes else None
+
+
 def cases(passes: int, seconds: float) -> list[Case]:
     grid = itertools.product(("buffered", "direct"), ("read", "write"), (1, 8))
     return [
@@ -237,7 +303,8 @@ def main() -> int:
         sys.exit("needs fio (apt install fio) and the engine (cargo build --release)")
     size_bytes = arguments.size_mib << 20
     version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
-    with tempfile.TemporaryDirectory(dir=arguments.root) as directory:
+    place = arguments.root or default_root(size_bytes)
+    with tempfile.TemporaryDirectory(dir=place) as directory:
         scratch = Path(directory)
         root = scratch / "set"
         fill = {"name": "fill", "action": "write", "create": True, "unit_bytes": 1 << 20}
@@ -247,18 +314,24 @@ def main() -> int:
             if arguments.only in case.name:
                 comparisons.append(compare(case, root, size_bytes, arguments.rounds, scratch))
                 print(f"done: {case.name}", file=sys.stderr)
+        counted = count_instructions(root, scratch) if shutil.which("valgrind") else []
+    print(f"files in {place or tempfile.gettempdir()}")
     print_table(comparisons)
+    for one in counted:
+        print(f"instructions for a {one.action}: engine {one.engine:,.0f}, fio {one.fio:,.0f}")
     print("fio, last case:", comparisons[-1].fio_command if comparisons else "none run")
     missed = [
         c.case.name
         for c in comparisons
         if c.throughput_ratio < THROUGHPUT_FLOOR or c.cpu_ratio > 1 + arguments.cpu_tolerance
     ]
+    missed += [f"instructions for a {one.action}" for one in counted if one.engine > one.fio]
     if arguments.json:
         document = {
             "fio": version.stdout.strip(),
             "machine": {"cores": os.cpu_count(), "kernel": platform.release()},
             "comparisons": [asdict(c) for c in comparisons],
+            "instructions": [asdict(one) for one in counted],
             "missed": missed,
         }
         arguments.json.write_text(json.dumps(document, indent=1) + "\n")
