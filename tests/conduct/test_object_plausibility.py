@@ -118,6 +118,13 @@ def test_a_link_that_carried_several_times_the_data_is_not_believed(make_cell: M
     assert doubt(cell_of(make_cell), failed, crossed(0, 3 * PAYLOAD), proof()) is None
 
 
+def test_a_single_large_put_is_acknowledged_the_other_way(make_cell: MakeCell) -> None:
+    one = msgspec.structs.replace(operation("put", PAYLOAD), count=1)
+    acknowledged = crossed(ENOUGH, ENOUGH // 40)
+    assert doubt(cell_of(make_cell), phases(one), acknowledged, proof()) is None
+    assert doubt(cell_of(make_cell), phases(one), crossed(ENOUGH, ENOUGH // 8), proof())
+
+
 def test_a_mix_is_judged_by_its_kinds(make_cell: MakeCell) -> None:
     half = PAYLOAD // 2
     mixed = phases(operation("mix", PAYLOAD), operation("put", half), operation("get", half))

@@ -23,10 +23,12 @@ WARM_SHARE = 0.1
 WARM_SLACK_BYTES = 1 << 20
 # Packet headers are 5 % of a full packet; what loss has sent again may be as much as the data.
 MOST_BY_PAYLOAD = 2.2
-# Lines and headers of a request with its answer, handshake and acknowledgements; a page of a
+# Lines and headers of a request with its answer, and a handshake; a page of a
 # listing has up to 1000 entries of half a kilobyte.
 MOST_BY_REQUEST_BYTES = 16 << 10
 MOST_BY_PAGE_BYTES = 1 << 20
+# What one way carries is acknowledged the other way: 66 bytes for a full packet at the most.
+ACKNOWLEDGING_SHARE = 0.06
 
 
 def doubt(
@@ -40,11 +42,11 @@ def doubt(
 
 def _link_doubt(phase: PhaseRecord, crossed: LinkRecord) -> str | None:
     kinds = {one.operation: one for one in phase.operations}
-    ways: list[tuple[str, str, LinkDirection]] = [
-        ("put", "to the server", crossed.to_server),
-        ("get", "to the client", crossed.to_client),
+    ways: list[tuple[str, str, LinkDirection, LinkDirection]] = [
+        ("put", "to the server", crossed.to_server, crossed.to_client),
+        ("get", "to the client", crossed.to_client, crossed.to_server),
     ]
-    for kind, way, direction in ways:
+    for kind, way, direction, other in ways:
         payload = kinds[kind].bytes if kind in kinds else 0
         # Objects in flight at the end crossed as well; which kind they were only one kind tells.
         payload_most = payload + phase.cut_off_bytes
@@ -52,6 +54,7 @@ def _link_doubt(phase: PhaseRecord, crossed: LinkRecord) -> str | None:
         if direction.bytes < payload_least:
             return f"only {direction.bytes} bytes crossed {way} for {payload_least} bytes of data"
         most = payload_most * MOST_BY_PAYLOAD + _beside_bytes(phase)
+        most += other.bytes * ACKNOWLEDGING_SHARE
         if direction.bytes > most and not _lost(phase):
             return f"{direction.bytes} bytes crossed {way} for {payload_most} bytes of data"
     return None
