@@ -166,7 +166,9 @@ def test_a_set_that_does_not_fit_is_exit_code_3(wavetank: Wavetank) -> None:
 
 IN_NAMESPACE = """
 set -e
-mount -t tmpfs -o size=16m none "$1"
+inodes=0
+[ "$2" = crowded ] && inodes=20
+mount -t tmpfs -o size=16m,nr_inodes=$inodes none "$1"
 mkdir "$1/empty"
 case "$2" in
 full) head -c 12M /dev/zero > "$1/other" ;;
@@ -181,6 +183,7 @@ esac
     [
         ("fine", 0, ""),
         ("full", 3, "make room"),
+        ("crowded", 3, "more files (inodes) and the set has 32;"),
         ("read-only", 3, "is read-only; mount it writable"),
     ],
 )
@@ -193,7 +196,7 @@ def test_a_real_file_system_that_is_full_or_read_only_is_told(
         pytest.skip("this user may make no mount namespace")
     (tmp_path / "wavetank_bench.py").write_text(
         "import sys; from wavetank.cli.app import app\n"
-        "app(['bench', sys.argv[1], '--file-size', '1MiB', '--set-size', '8MiB', '--out', 'o'])\n"
+        "app(['bench', sys.argv[1], '--file-size', '256KiB', '--set-size', '8MiB', '--out', 'o'])\n"
     )
     done = subprocess.run(
         [str(unshare), "-rm", "sh", "-c", IN_NAMESPACE, "sh", "mount", state, sys.executable],

@@ -87,7 +87,7 @@ def start(where: Place, out: Path, plan: Plan, tools: HostTools, observer: Obser
     a run directory that was made is readable and resumable.
     """
     directory.refuse_if_taken(out)
-    where.own.require_room(_needed_bytes(plan))
+    where.own.require_room(_needed_bytes(plan), _needed_files(plan))
     directory.create(out, plan, _environment(where, tools))
     return _conduct(where, out, list(range(len(plan.trials))), tools, observer)
 
@@ -97,7 +97,7 @@ def resume(where: Place, out: Path, tools: HostTools, observer: Observer) -> Run
     run = directory.read(out)
     if not run.missing:
         return run
-    where.own.require_room(_needed_bytes(run.plan))
+    where.own.require_room(_needed_bytes(run.plan), _needed_files(run.plan))
     _require_same(run.environment, _environment(where, tools))
     return _conduct(where, out, run.missing, tools, observer)
 
@@ -132,6 +132,16 @@ def _needed_bytes(plan: Plan) -> int:
         workloads.get(asked.cell.workload.name).footprint_bytes(
             workload_cell(GuestTrial(index=0, cell=asked.cell, repeat=asked.repeat))
         )
+        for asked in plan.trials
+    )
+
+
+def _needed_files(plan: Plan) -> int:
+    """Those of the set that has most."""
+    return max(
+        workloads.on_files(asked.cell.workload.name)
+        .measure(workload_cell(GuestTrial(index=0, cell=asked.cell, repeat=asked.repeat)))
+        .set.files
         for asked in plan.trials
     )
 

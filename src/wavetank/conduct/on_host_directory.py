@@ -129,8 +129,10 @@ class OwnDirectory:
             except OSError as error:
                 raise self._not_removed(error) from error
 
-    def require_room(self, needed_bytes: int) -> None:
-        """Raises DirectoryFailed unless the file system has `needed_bytes` and some to spare."""
+    def require_room(self, needed_bytes: int, needed_files: int = 1) -> None:
+        """Raises DirectoryFailed unless the file system has `needed_bytes` and some to spare, and
+        takes so many more files (some make room for inodes as they go, and tell of none).
+        """
         found = os.fstatvfs(self._own)
         free_bytes = found.f_bavail * found.f_frsize
         wanted_bytes = round(needed_bytes * ROOM_FACTOR)
@@ -139,6 +141,12 @@ class OwnDirectory:
                 f"{self._path} has {_mebibytes(free_bytes)} free and the files take "
                 f"{_mebibytes(wanted_bytes)}; make room, or take a smaller --set-size "
                 "or --file-size."
+            )
+        if found.f_files and found.f_favail < needed_files:
+            raise DirectoryFailed(
+                f"{self._path} can take {found.f_favail} more files (inodes) and the set has "
+                f"{needed_files}; remove files there, or take a smaller --set-size or a larger "
+                "--file-size."
             )
 
     def require_writable(self) -> None:
