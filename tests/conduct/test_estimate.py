@@ -77,3 +77,16 @@ def test_a_plan_takes_what_its_trials_take_less_with_more_workers() -> None:
     assert one.simulated_s == two.simulated_s
     assert one.wall_s > two.wall_s >= one.wall_s / 2
     assert estimate.of_plan(plan, [], 2).wall_s == 0
+
+
+def test_requests_over_rest_take_their_duration_and_the_more_wall_time_the_more_they_are(
+    make_cell: MakeCell,
+) -> None:
+    alone, many = (
+        estimate.of_trial(make_cell("object", system="s3", network="latency-50", parallel=count))
+        for count in ("1", "64")
+    )
+    assert alone.simulated_s == many.simulated_s == 10
+    assert alone.wall_s < many.wall_s
+    swift = estimate.of_trial(make_cell("object", system="swift", network="latency-50"))
+    assert swift.wall_s > alone.wall_s

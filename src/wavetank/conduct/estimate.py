@@ -48,11 +48,12 @@ NETWORKED = Cost(
     trial_s=0.6, file_made_s=150e-6, byte_made_s=1e-9, item_s=4e-4, call_s=150e-6, packet_s=15e-6
 )
 BOOT_S = 1.0
-# Over REST, by server: what one request's system calls come to, client and server together, wall
-# seconds of one such call, and what it takes until the server is up and known.
-S3_CALLS, SWIFT_CALLS = 60, 350
+# Over REST, by server: system calls of one request, client and server together; wall seconds of
+# such a call, of a byte moved, and until the server is up and known.
+CALLS = {"s3": 60, "swift": 350}
 CALL_S = 40e-6
-START_S = {"s3": 2.0, "swift": 12.0}
+BYTE_S = {"s3": 80e-9, "swift": 250e-9}
+START_S = {"s3": 2.0, "swift": 10.0}
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,31 +86,34 @@ def of_trial(cell: Cell) -> Estimate:
 
 
 def _of_requests(cell: Cell) -> Estimate:
-    """A trial over REST: the duration, and the requests that rate, round trips and the declared
-    cost of system calls let through in it.
+    """A trial over REST: the duration, and the requests that rate, round trips, a declared service
+    time and the declared cost of system calls let through in it.
     """
     workload = workloads.on_objects(cell.workload.name)
     prepare, measure = workload.prepare(cell), workload.measure(cell)
     phase, size_bytes = measure.phases[0], measure.set.object_size_bytes
     moves = phase.action in ("put", "get", "mix")
     simulated_s = (phase.duration_ns or 0) / 1e9
-    calls = SWIFT_CALLS if systems.get(cell.system.name).name == "swift" else S3_CALLS
+    calls = CALLS[cell.system.name]
     least_s = [calls * syscall_cost.of_cell(cell) / 1e9]
     rate_bytes_per_s = _rate_bytes_per_s(cell.network) if moves else 0.0
     if rate_bytes_per_s:
         least_s.append(size_bytes * FRAME_BYTES / PACKET_BYTES / rate_bytes_per_s)
-    least_s.append(cell.network.rtt_ns / 1e9 / phase.threads)
+    waits_ns = cell.network.rtt_ns + int(cell.system.options.get("service_time_ns", 0))
+    least_s.append(waits_ns / 1e9 / (phase.threads * phase.part_threads))
     requests = simulated_s / max(*least_s, 1e-4)
     if not phase.repeat:
         requests = min(requests, measure.set.objects)
         simulated_s = min(simulated_s, requests * max(*least_s, 1e-4))
-    each_s = calls * CALL_S + (size_bytes / PACKET_BYTES * NETWORKED.packet_s if moves else 0.0)
+    byte_s = BYTE_S[cell.system.name]
+    each_s = calls * CALL_S + (size_bytes * byte_s if moves else 0.0)
     wall_s = START_S[cell.system.name] + requests * each_s
     if prepare is not None:
         by_file = cell.system.name == "s3"
         made_s = NETWORKED.file_made_s if by_file else calls * CALL_S
         bytes_made = prepare.set.objects * size_bytes
-        wall_s += prepare.set.objects * made_s + bytes_made * NETWORKED.byte_made_s
+        by_byte_s = NETWORKED.byte_made_s if by_file else byte_s
+        wall_s += prepare.set.objects * made_s + bytes_made * by_byte_s
     return Estimate(simulated_s=simulated_s, wall_s=wall_s)
 
 
