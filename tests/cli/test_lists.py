@@ -16,11 +16,18 @@ from wavetank.cli.app import app
 COMMANDS = [
     [],
     ["compare"],
+    ["run"],
+    ["reproduce"],
+    ["bench"],
+    ["diff"],
+    ["shell"],
     ["report"],
     ["show"],
     ["logs"],
     ["doctor"],
     ["kernel", "build"],
+    ["list"],
+    ["list", "studies"],
     ["list", "networks"],
     ["list", "systems"],
     ["list", "workloads"],
@@ -51,6 +58,10 @@ def test_a_piped_list_is_a_line_each_with_the_name_first() -> None:
 def test_completion_goes_on_after_a_comma() -> None:
     complete = options.completed(options.network_names)
     assert complete("ideal-100,real") == ["ideal-100,realistic", "ideal-100,realistic-1000"]
+
+
+def test_a_word_of_few_is_completed_too() -> None:
+    assert options.one_of("sync", "direct", "default")("sync,d") == ["sync,direct", "sync,default"]
 
 
 def test_the_shell_gets_completions() -> None:

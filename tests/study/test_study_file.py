@@ -178,6 +178,10 @@ def test_what_is_left_out_has_the_documented_default() -> None:
             ":31:45: no part has 'thread'; did you mean threads?",
         ),
         (("repeats = 3", "repeats = "), ":4:11: is not TOML here"),
+        (
+            ("repeats = 3", "repeats = three"),
+            ":4:11: is not TOML here: Invalid value. Text stands in quotes: ",
+        ),
         (("repeats = 3", "repeats = 3\nrepeats = 4"), ":5:"),
         (('source = "H14 4.6.2"\n', ""), ":23:1: 'source' is missing"),
     ],

@@ -15,7 +15,9 @@ from wavetank.cli.failures import guarded
 from wavetank.study.model import Network
 
 app = typer.Typer(
-    help="List what there is: systems, networks, workloads, disks, studies.", no_args_is_help=True
+    help="List what there is: systems, networks, workloads, disks, studies.",
+    epilog="Example: wavetank list systems",
+    no_args_is_help=True,
 )
 
 

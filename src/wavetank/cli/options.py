@@ -31,6 +31,11 @@ def completed(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     return complete
 
 
+def one_of(*words: str) -> Callable[[str], list[str]]:
+    """A completion by these words."""
+    return completed(lambda: words)
+
+
 def system_names() -> list[str]:
     from wavetank import systems  # noqa: PLC0415 - only when the shell asks
 
@@ -105,6 +110,7 @@ Operation = Annotated[
     typer.Option(
         "--operation",
         help="read, write; on objects put, get, head, delete, list, mix (default: the first two).",
+        autocompletion=one_of("read", "write", "put", "get", "head", "delete", "list", "mix"),
         rich_help_panel=GRID,
     ),
 ]
@@ -113,7 +119,13 @@ FileSize = Annotated[
 ]
 Threads = Annotated[str | None, typer.Option("--threads", help="1,8,64", rich_help_panel=GRID)]
 AccessForm = Annotated[
-    str | None, typer.Option("--access", help="sync,direct,default", rich_help_panel=GRID)
+    str | None,
+    typer.Option(
+        "--access",
+        help="sync,direct,default",
+        autocompletion=one_of("sync", "direct", "default"),
+        rich_help_panel=GRID,
+    ),
 ]
 Unit = Annotated[
     str | None,
@@ -121,12 +133,20 @@ Unit = Annotated[
 ]
 Order = Annotated[
     str | None,
-    typer.Option("--order", help="sequential,random (random-sequential).", rich_help_panel=GRID),
+    typer.Option(
+        "--order",
+        help="sequential,random (random-sequential).",
+        autocompletion=one_of("sequential", "random"),
+        rich_help_panel=GRID,
+    ),
 ]
 Flush = Annotated[
     str | None,
     typer.Option(
-        "--flush", help="yes: a write ends with fsync (random-sequential).", rich_help_panel=GRID
+        "--flush",
+        help="yes: a write ends with fsync (random-sequential).",
+        autocompletion=one_of("yes", "no"),
+        rich_help_panel=GRID,
     ),
 ]
 SetSize = Annotated[
@@ -176,7 +196,10 @@ Rate = Annotated[
 Verify = Annotated[
     str | None,
     typer.Option(
-        "--verify", help="yes: compare what is read with what was written.", rich_help_panel=GRID
+        "--verify",
+        help="yes: compare what is read with what was written.",
+        autocompletion=one_of("yes", "no"),
+        rich_help_panel=GRID,
     ),
 ]
 ClockOption = Annotated[

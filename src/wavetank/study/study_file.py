@@ -310,4 +310,5 @@ def _syntax_error(file: str, text: str, message: str) -> StudyFileError:
         position = Position(int(match[2]), int(match[3]))
     else:
         position = Position(text.count("\n") + 1, len(text) - text.rfind("\n"))
-    return StudyFileError(file, position, f"is not TOML here: {match[1]}.")
+    meant = ' Text stands in quotes: title = "My study".' if match[1] == "Invalid value" else ""
+    return StudyFileError(file, position, f"is not TOML here: {match[1]}.{meant}")
