@@ -18,6 +18,7 @@ from wavetank.cli.progress import (
     span_text,
 )
 from wavetank.conduct.events import RunStarted, TrialEnded
+from wavetank.conduct.planning import Request, make_plan
 from wavetank.runs.records import Plan, PlannedTrial, TrialRecord, TrialStatus, WallRecord
 from wavetank.study.model import Cell
 
@@ -98,3 +99,14 @@ def test_a_long_reason_does_not_fill_the_screen() -> None:
     trial = TrialRecord(cell="c", repeat=0, status="failed", reason="because " * 100)
     assert len(how_it_ended(trial)) <= 160
     assert how_it_ended(trial).startswith("failed: because")
+
+
+def test_a_cell_on_objects_is_told_by_size_and_connections() -> None:
+    request = Request(
+        systems=["s3"],
+        networks=["ideal-100"],
+        workload="object",
+        parameters={"size": ["4KiB"], "parallel": ["8"], "operation": ["put"]},
+    )
+    (planned,) = make_plan(request).trials
+    assert cell_title(planned.cell) == "s3, ideal-100, object put 4KiB x8"

@@ -23,7 +23,9 @@ HOW = (
     "duration; wall time by what such work took on a 2-core machine. Expect the right order."
 )
 # Told in the title of a cell, or by the workload's name.
-_IN_TITLE = frozenset({"operation", "file_size_bytes", "threads"})
+_IN_TITLE = frozenset(
+    {"operation", "file_size_bytes", "object_size_bytes", "threads", "parallel", "parts"}
+)
 
 
 def tell(plan: Plan, indices: Sequence[int], workers: int | None, *, as_json: bool) -> None:

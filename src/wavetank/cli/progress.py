@@ -152,13 +152,15 @@ def how_it_ended(trial: TrialRecord) -> str:
 
 
 def cell_title(cell: Cell) -> str:
-    """`nfs4.2, realistic, batch read 4KiB x8`."""
+    """`nfs4.2, realistic, batch read 4KiB x8`; of objects `s3, realistic, object put 4KiB x8`."""
     parameters = cell.workload.parameters
     words = [cell.workload.name, str(parameters.get("operation", ""))]
-    if isinstance(size_bytes := parameters.get("file_size_bytes"), int):
-        words.append(quantity.size_text(size_bytes))
-    if parameters.get("threads", 1) != 1:
-        words.append(f"x{parameters['threads']}")
+    for name in ("file_size_bytes", "object_size_bytes"):
+        if isinstance(size_bytes := parameters.get(name), int):
+            words.append(quantity.size_text(size_bytes))
+    for name in ("threads", "parallel", "parts"):
+        if parameters.get(name, 1) != 1:
+            words.append(f"x{parameters[name]}")
     return ", ".join([cell.system.name, cell.network.name, " ".join(filter(None, words))])
 
 
