@@ -155,12 +155,10 @@ def cell_title(cell: Cell) -> str:
     """`nfs4.2, realistic, batch read 4KiB x8`; of objects `s3, realistic, object put 4KiB x8`."""
     parameters = cell.workload.parameters
     words = [cell.workload.name, str(parameters.get("operation", ""))]
-    for name in ("file_size_bytes", "object_size_bytes"):
-        if isinstance(size_bytes := parameters.get(name), int):
-            words.append(quantity.size_text(size_bytes))
-    for name in ("threads", "parallel", "parts"):
-        if parameters.get(name, 1) != 1:
-            words.append(f"x{parameters[name]}")
+    sizes = (parameters.get(name) for name in ("file_size_bytes", "object_size_bytes"))
+    words += [quantity.size_text(size) for size in sizes if isinstance(size, int)]
+    counts = (parameters.get(name, 1) for name in ("threads", "parallel", "parts"))
+    words += [f"x{count}" for count in counts if count != 1]
     return ", ".join([cell.system.name, cell.network.name, " ".join(filter(None, words))])
 
 
