@@ -39,7 +39,9 @@ COMMANDS = [
 def test_every_help_has_an_example(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0
-    assert "Example: wavetank" in result.stdout
+    _, example, words = result.stdout.partition("Example: ")
+    assert example
+    assert "wavetank" in words
 
 
 @pytest.mark.parametrize("what", ["networks", "workloads", "disks"])
