@@ -148,6 +148,28 @@ def test_a_directory_with_something_in_it_is_refused_and_left_alone(
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.parametrize("step", range(1, 5))
+def test_a_run_cut_off_before_it_had_a_plan_begins_again(
+    tmp_path: Path, plan: Plan, step: int
+) -> None:
+    made = [directory.GUESTS, "environment.json.new", "environment.json", "plan.json.new"]
+    path = tmp_path / "cut"
+    (path / made[0]).mkdir(parents=True)
+    for name in made[1:step]:
+        (path / name).write_text("{")
+    directory.create(path, plan, ENVIRONMENT)
+    assert directory.read(path).missing == list(range(len(plan.trials)))
+
+
+def test_a_directory_with_more_than_the_beginning_of_a_run_is_anothers(
+    tmp_path: Path, plan: Plan
+) -> None:
+    (tmp_path / "environment.json").write_text("{")
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(RunDirectoryRefused, match="not empty"):
+        directory.create(tmp_path, plan, ENVIRONMENT)
+
+
 def test_a_run_is_not_overwritten_and_the_way_to_resume_is_told(path: Path, plan: Plan) -> None:
     with pytest.raises(RunDirectoryRefused, match="--resume --out"):
         directory.create(path, plan, ENVIRONMENT)

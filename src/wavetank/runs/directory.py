@@ -106,15 +106,24 @@ def create(path: Path, plan: Plan, environment: Environment) -> None:
 
 
 def refuse_if_taken(path: Path) -> None:
-    """Raises `RunDirectoryRefused` unless `path` is free or an empty directory."""
+    """Raises `RunDirectoryRefused` unless `path` is free, an empty directory, or what is left of a
+    run that was cut off before it had a plan, and so before it measured anything.
+    """
     try:
-        taken = path.exists() and (not path.is_dir() or any(path.iterdir()))
+        taken = path.exists() and (not path.is_dir() or any(map(_is_anothers, path.iterdir())))
     except OSError as error:
         raise _cannot("read", path, error) from error
     if taken:
         hint = f"wavetank compare --resume --out {path}" if (path / PLAN).is_file() else "--out"
         what = "to continue that run: " + hint if hint != "--out" else "name another with --out"
         raise RunDirectoryRefused(f"{path} is not empty; {what}.")
+
+
+def _is_anothers(entry: Path) -> bool:
+    """Whether `create` did not make it, before its last step."""
+    if entry.name == GUESTS and entry.is_dir():
+        return any(entry.iterdir())
+    return entry.name not in (ENVIRONMENT, f"{ENVIRONMENT}.new", f"{PLAN}.new")
 
 
 def read(path: Path) -> Run:
