@@ -8,6 +8,7 @@ from wavetank import systems, workloads
 from wavetank.conduct.planning import Request, make_plan
 from wavetank.errors import UsageError
 from wavetank.study.model import CacheState
+from wavetank.systems import syscall_cost
 
 
 def request(
@@ -72,3 +73,11 @@ def test_the_faces_are_told_apart() -> None:
         workloads.on_files("object")
     with pytest.raises(UsageError, match="works on files"):
         workloads.on_objects("batch")
+
+
+@pytest.mark.parametrize("name", ["s3", "swift"])
+def test_servers_over_rest_are_charged_for_their_system_calls_as_below_a_mount(name: str) -> None:
+    (planned, *_) = make_plan(request([name], "object")).trials
+    assert syscall_cost.of_cell(planned.cell) == 10_000
+    (planned, *_) = make_plan(request([f"{name}:syscall-cost=0"], "object")).trials
+    assert syscall_cost.of_cell(planned.cell) == 0

@@ -41,6 +41,20 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     packet_s: float
 
 
+class RestCost(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one object server: system calls of a request, client and server together; wall seconds
+    of a byte moved, and until the server is up and known.
+    """
+
+    calls: int
+    byte_s: float
+    start_s: float
+
+
+REST = {
+    "s3": RestCost(calls=60, byte_s=80e-9, start_s=2.0),
+    "swift": RestCost(calls=350, byte_s=250e-9, start_s=10.0),
+}
 LOCAL = Cost(
     trial_s=0.3, file_made_s=150e-6, byte_made_s=1e-9, item_s=2e-4, call_s=3e-5, packet_s=0.0
 )
@@ -48,12 +62,7 @@ NETWORKED = Cost(
     trial_s=0.6, file_made_s=150e-6, byte_made_s=1e-9, item_s=4e-4, call_s=150e-6, packet_s=15e-6
 )
 BOOT_S = 1.0
-# Over REST, by server: system calls of one request, client and server together; wall seconds of
-# such a call, of a byte moved, and until the server is up and known.
-CALLS = {"s3": 60, "swift": 350}
 CALL_S = 40e-6
-BYTE_S = {"s3": 80e-9, "swift": 250e-9}
-START_S = {"s3": 2.0, "swift": 10.0}
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +103,8 @@ def _of_requests(cell: Cell) -> Estimate:
     phase, size_bytes = measure.phases[0], measure.set.object_size_bytes
     moves = phase.action in ("put", "get", "mix")
     simulated_s = (phase.duration_ns or 0) / 1e9
-    calls = CALLS[cell.system.name]
-    least_s = [calls * syscall_cost.of_cell(cell) / 1e9]
+    cost = REST.get(cell.system.name, REST["swift"])
+    least_s = [cost.calls * syscall_cost.of_cell(cell) / 1e9]
     rate_bytes_per_s = _rate_bytes_per_s(cell.network) if moves else 0.0
     if rate_bytes_per_s:
         least_s.append(size_bytes * FRAME_BYTES / PACKET_BYTES / rate_bytes_per_s)
@@ -105,15 +114,14 @@ def _of_requests(cell: Cell) -> Estimate:
     if not phase.repeat:
         requests = min(requests, measure.set.objects)
         simulated_s = min(simulated_s, requests * max(*least_s, 1e-4))
-    byte_s = BYTE_S[cell.system.name]
-    each_s = calls * CALL_S + (size_bytes * byte_s if moves else 0.0)
-    wall_s = START_S[cell.system.name] + requests * each_s
+    call_s = cost.calls * CALL_S
+    wall_s = cost.start_s + requests * (call_s + (size_bytes * cost.byte_s if moves else 0.0))
     if prepare is not None:
-        by_file = cell.system.name == "s3"
-        made_s = NETWORKED.file_made_s if by_file else calls * CALL_S
-        bytes_made = prepare.set.objects * size_bytes
-        by_byte_s = NETWORKED.byte_made_s if by_file else byte_s
-        wall_s += prepare.set.objects * made_s + bytes_made * by_byte_s
+        # As files, or by requests from inside the server's namespace.
+        as_files = cell.system.name == "s3"
+        made_s = NETWORKED.file_made_s if as_files else call_s
+        byte_made_s = NETWORKED.byte_made_s if as_files else cost.byte_s
+        wall_s += prepare.set.objects * (made_s + size_bytes * byte_made_s)
     return Estimate(simulated_s=simulated_s, wall_s=wall_s)
 
 
