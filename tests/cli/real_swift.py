@@ -17,7 +17,7 @@ PIPELINE = (
     "catch_errors gatekeeper healthcheck cache listing_formats bulk tempauth copy slo dlo "
     "versioned_writes"
 )
-UP_S = 60.0
+UP_S = 180.0
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def swift(bin_folder: Path, memcached: str, root: Path) -> Iterator[str]:
         device = "--region 1 --zone 1 --ip 127.0.0.1 --device d1 --weight 1 --port"
         for words in ("create 6 1 0", f"add {device} {ports[ring]}", "rebalance"):
             program = [str(bin_folder / "swift-ring-builder"), builder, *words.split()]
-            subprocess.run(program, cwd=root, check=True, capture_output=True, timeout=60)
+            subprocess.run(program, cwd=root, check=True, capture_output=True, timeout=180)
     commands = [[memcached, *f"-l 127.0.0.1 -p {ports['cache']} -m 16 -u nobody".split()]]
     commands += [
         [str(bin_folder / f"swift-{name}-server"), str(root / f"{name}.conf")]
@@ -52,7 +52,7 @@ def _running(command: list[str], root: Path) -> Iterator[None]:
             yield
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 def _free(count: int) -> list[int]:

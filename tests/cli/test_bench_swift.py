@@ -44,13 +44,13 @@ def auth_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def ask(auth_url: str, method: str, path: str) -> list[str]:
     """A request of our own; the lines of its answer."""
     headers = {"X-Auth-User": USER, "X-Auth-Key": KEY}
-    token = urllib.request.urlopen(urllib.request.Request(auth_url, headers=headers), timeout=20)
+    token = urllib.request.urlopen(urllib.request.Request(auth_url, headers=headers), timeout=120)
     found = urllib.request.Request(
         token.headers["X-Storage-Url"] + path,
         method=method,
         headers={"X-Auth-Token": token.headers["X-Auth-Token"]},
     )
-    with urllib.request.urlopen(found, timeout=20) as answer:
+    with urllib.request.urlopen(found, timeout=120) as answer:
         return list(answer.read().decode().split())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,9 @@ import pytest
 from tests.guest import inside, tank
 
 from wavetank.analysis.rows import CellRow
-from wavetank.conduct.planning import Request
+from wavetank.conduct import session
+from wavetank.conduct.events import nobody
+from wavetank.conduct.planning import Request, make_plan
 from wavetank.conduct.session import Tools
 from wavetank.study import networks
 from wavetank.study.model import Clock
@@ -25,8 +28,10 @@ pytestmark = pytest.mark.guest
 PAYLOAD_SHARE = 1448 / 1514
 TOLERANCE = 0.02
 CLOCKS_TOLERANCE = 0.05
-# On the real clock, whatever else the machine does comes on top: of two attempts the nearer counts.
-REAL_ATTEMPTS = 2
+# On the real clock, whatever else the machine does comes on top: of three attempts the nearest
+# counts, and a machine that lets tasks wait for more than this share of the time proves nothing.
+REAL_ATTEMPTS = 3
+QUIET_SHARE = 0.1
 
 RATES = {"ideal-100": 100_000_000, "ideal-1000": 1_000_000_000}
 # A window of half a megabyte fills both paths and overflows no queue.
@@ -99,22 +104,40 @@ def test_virtual_and_real_clock_agree_where_the_network_is_the_limit(
 ) -> None:
     virtual = median_latencies(tools, tmp_path / "virtual", "virtual")
     ratios: dict[str, float] = {}
+    before = waited_s()
+    began_s = time.monotonic()
     for attempt in range(REAL_ATTEMPTS):
         real = median_latencies(tools, tmp_path / f"real{attempt}", "real")
         for cell, latency_ns in real.items():
             found = latency_ns / virtual[cell]
             ratios[cell] = min(found, ratios.get(cell, found), key=lambda ratio: abs(ratio - 1))
             figure(f"{cell}, median latency, real over virtual clock", f"{ratios[cell]:.3f}")
-        if all(abs(ratio - 1) <= CLOCKS_TOLERANCE for ratio in ratios.values()):
+        settled = [abs(ratio - 1) <= CLOCKS_TOLERANCE for ratio in ratios.values()]
+        if len(ratios) == len(virtual) and all(settled):
             return
-    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    if load > 1.5 * cores and all(ratio > 1 for ratio in ratios.values()):
-        pytest.skip(f"the real clock needs a quiet machine: load {load:.1f} on {cores} cores")
-    pytest.fail(f"median latency, real over virtual: {ratios}; load {load:.1f}")
+    waited = (waited_s() - before) / (time.monotonic() - began_s)
+    crowded = os.getloadavg()[0] > 1.5 * len(os.sched_getaffinity(0))
+    if (waited > QUIET_SHARE or crowded) and all(ratio > 1 - CLOCKS_TOLERANCE for ratio in ratios.values()):
+        pytest.skip(f"the real clock needs a quiet machine: {waited:.0%} of the time was waited")
+    pytest.fail(f"median latency, real over virtual: {ratios}; {waited:.1%} waited for a processor")
+
+
+def waited_s() -> float:
+    """Time for which some task of this machine was ready and had no processor (proc(5)): the
+    kernel's pressure where it tells of it, and what the host of a virtual machine took.
+    """
+    stolen = int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / os.sysconf("SC_CLK_TCK")
+    pressure = Path("/proc/pressure/cpu")
+    if not pressure.exists():
+        return stolen
+    some = dict(one.split("=") for one in pressure.read_text().splitlines()[0].split()[1:])
+    return stolen + int(some["total"]) / 1e6
 
 
 def median_latencies(tools: Tools, path: Path, clock: Clock) -> dict[str, float]:
-    """Of files of 1 MiB: what a passing disturbance of the machine does not reach."""
+    """Of files of 1 MiB: what a passing disturbance of the machine does not reach. One guest at a
+    time; a cell whose network could not be had as declared is left out, on the real clock.
+    """
     request = Request(
         systems=SYSTEMS,
         networks=["100mbit/20ms"],
@@ -122,5 +145,9 @@ def median_latencies(tools: Tools, path: Path, clock: Clock) -> dict[str, float]
         parameters={"file-size": ["1MiB"], "set-size": ["12MiB"], "duration": ["30s"]},
         clock=clock,
     )
-    rows = tank.rows_of(tank.conduct(tools, path, request))
+    if clock == "virtual":
+        run = tank.conduct(tools, path, request, workers=1)
+    else:
+        run = session.start(path, make_plan(request), tools, 1, nobody)
+    rows = [row for row in tank.rows_of(run) if row.status == "ok"]
     return {f"{row.system} {row.operation}": float(row.latency_ns_p50 or 0) for row in rows}
