@@ -122,6 +122,16 @@ def test_a_dry_run_lists_the_cells_estimates_and_runs_nothing(wavetank: Wavetank
     assert [path.name for path in Path().iterdir()] == ["mine.toml"]
 
 
+def test_a_dry_run_tells_settings_as_they_would_be_typed(wavetank: Wavetank) -> None:
+    more = 'file-size = "4KiB", duration = ["20s", "2m"], set-size = ["1MiB", "2MiB"] }'
+    Path("mine.toml").write_text(STUDY.replace('file-size = "4KiB" }', more, 1))
+    result = wavetank("run mine.toml --dry-run")
+    assert result.exit_code == 0, result.stderr
+    assert "duration=20s" in result.stdout
+    assert "set-size=1MiB" in result.stdout
+    assert "_ns" not in result.stdout
+
+
 def test_a_dry_run_as_json_is_one_document(wavetank: Wavetank) -> None:
     document = json.loads(wavetank("run mine.toml --dry-run --json").stdout)
     assert (len(document["cells"]), document["trials"]) == (CELLS, TRIALS)
@@ -183,7 +193,7 @@ def test_list_studies_names_every_one(wavetank: Wavetank) -> None:
     [
         (("iscsi", "iscs"), "run mine.toml", "mine.toml:7:22: no system is called 'iscs'"),
         (("title =", "titel ="), "run mine.toml --dry-run", "did you mean title?"),
-        (("repeats = 2", 'disk = "ram:size=128MiB"'), "run mine.toml", "is too small for"),
+        (("repeats = 2", 'disk = "ram:size=128MiB"'), "run mine.toml", "mine.toml:3:8: disk 'ram"),
         (("repeats = 2", 'findings = ["thr-11"]'), "run mine.toml", "mine.toml:3:13: no finding"),
         (("", ""), "run yours.toml", "yours.toml: cannot be read"),
         (("", ""), "run mine.toml --resume", "--out DIR"),

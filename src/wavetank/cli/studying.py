@@ -22,6 +22,7 @@ from wavetank.runs.records import Plan
 from wavetank.study import ready, study_file
 from wavetank.study.errors import StudyFileError
 from wavetank.study.study import Study
+from wavetank.study.toml_positions import positions
 
 
 def read_ready(study_id: str) -> Study:
@@ -36,7 +37,10 @@ def plan_file(path: Path) -> Plan:
     try:
         return plan_study(study, ["wavetank", "run", str(path)])
     except UsageError as error:
-        raise StudyFileError(str(path), None, str(error)) from None
+        # What a part asks for was checked where it stands; that it exceeds the disk was not.
+        about_disk = str(error).startswith("disk ")
+        stands = positions(path.read_text("utf-8")).get(("disk",)) if about_disk else None
+        raise StudyFileError(str(path), stands, str(error)) from None
 
 
 def plan_ready(study_id: str) -> Plan:
