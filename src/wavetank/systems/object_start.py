@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Sequence
+from typing import Protocol
 
 from wavetank.lab.errors import LabError
-from wavetank.lab.guest.programs import Daemon
 from wavetank.lab.guest.topology import SERVER_ADDRESS
 from wavetank.systems import durability
 from wavetank.systems.bed import Bed
@@ -19,14 +20,21 @@ LOOK_EVERY_S = 0.05
 PROBE_CONTAINER = "wavetank-probe"
 
 
-def begin(bed: Bed, endpoint: Endpoint, daemons: list[tuple[Daemon, int]]) -> None:
-    """Waits for every daemon's port, makes the container, probes; leaves the disk in order.
+class Server(Protocol):
+    """What listens, or will soon."""
 
-    What was found is noted on the bed. Raises LabError when a daemon ends or is late.
+    def require_alive(self) -> None:
+        """LabError with its last words when it has ended."""
+
+
+def begin(bed: Bed, endpoint: Endpoint, servers: Sequence[tuple[Server, int]]) -> None:
+    """Waits for every server's port, makes the container, probes; leaves the disk in order.
+
+    What was found is noted on the bed. Raises LabError when a server ends or is late.
     """
     with bed.topology.server.entered():
-        for daemon, port in daemons:
-            _wait_for_port(daemon, port)
+        for server, port in servers:
+            _wait_for_port(server, port)
         requests = Requests(endpoint)
         try:
             requests.make_container(PROBE_CONTAINER)
@@ -45,14 +53,14 @@ def begin(bed: Bed, endpoint: Endpoint, daemons: list[tuple[Daemon, int]]) -> No
     os.sync()
 
 
-def _wait_for_port(daemon: Daemon, port: int) -> None:
+def _wait_for_port(server: Server, port: int) -> None:
     deadline = time.monotonic() + START_S
     while True:
         try:
             socket.create_connection((SERVER_ADDRESS, port), START_S).close()
             return
         except OSError as error:
-            daemon.require_alive()
+            server.require_alive()
             if time.monotonic() > deadline:
                 raise LabError(
                     f"nothing answered on port {port} within {START_S:.0f} s: {error.strerror}"

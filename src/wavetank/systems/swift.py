@@ -29,6 +29,7 @@ from wavetank.systems import (
     object_programs,
     object_start,
     swift_launcher,
+    swift_servers,
     syscall_cost,
 )
 from wavetank.systems.bed import SERVER_ROOT, Bed
@@ -114,10 +115,14 @@ class Swift(msgspec.Struct, frozen=True):
             stack.enter_context(_configured(settings))
             server = bed.topology.server
             memcached = stack.enter_context(Daemon(_memcached(), server))
-            servers = stack.enter_context(Daemon(_launch(settings), server))
+            started = swift_servers.started(_launcher(settings), CONFIGURATION, server)
+            servers = stack.enter_context(started)
             ports = (OBJECT_PORT, CONTAINER_PORT, ACCOUNT_PORT, PROXY_PORT)
-            waited = [(memcached, MEMCACHED_PORT), *[(servers, port) for port in ports]]
-            object_start.begin(bed, endpoint, waited)
+            object_start.begin(
+                bed,
+                endpoint,
+                [(memcached, MEMCACHED_PORT), *[(servers, port) for port in ports]],
+            )
             bed.notes["server"] = "swift"
             yield endpoint
 
@@ -127,11 +132,12 @@ def _memcached() -> list[str]:
     return [object_programs.find("memcached"), "-u", "root", *listen, "-t", "1", "-m", "64"]
 
 
-def _launch(settings: Settings) -> list[str]:
-    """The launcher in Swift's own Python, in a place where this package can't be imported."""
+def _launcher(settings: Settings) -> swift_servers.Launcher:
+    """The guest's, with what these settings ask for imported."""
     python = Path(object_programs.find("swift-proxy-server")).with_name("python")
-    command = [str(python), "-I", swift_launcher.__file__, str(CONFIGURATION)]
-    return command if settings["fsync"] else [*command, "no-fsync"]
+    fsync = "fsync" if settings["fsync"] else "no-fsync"
+    filters = PIPELINES[str(settings["pipeline"])].replace("cache ", "memcache ").split()
+    return swift_servers.launcher(str(python), (fsync, *filters))
 
 
 @contextmanager

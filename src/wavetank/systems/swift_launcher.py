@@ -1,73 +1,137 @@
 """Swift's four servers from one interpreter; run by Swift's own Python, not by Wavetank's.
 
-Starting Python and importing Swift four times is what makes Swift slow to start in a guest: here
-it is done once, then forked. Nothing of Wavetank is imported. Arguments: the folder of the
-configuration, and `no-fsync` to make fsync(2) return at once (Swift has no setting for that).
-It ends, and its servers with it, at SIGTERM, or when one of them ends.
+Starting Python and importing Swift is what makes Swift slow to start in a guest, where every first
+touch of a page and every file looked at is dear. Here it is done once for all trials of the guest:
+each trial's servers are forked from what is imported, patched and in memory already. What they do
+from then on (configuration, rings, pipeline, sockets) is Swift's own `run_wsgi`.
+
+Nothing of Wavetank is imported. Arguments: `fsync` or `no-fsync` (fsync(2) then returns at once:
+Swift has no setting for that), then the filters to import. A line on standard input is a request,
+answered by one line:
+
+    start FOLDER NAMESPACE    the four, configured in FOLDER, in a network namespace; `ok`
+    check                     `ok`, or `NAME ended`
+    stop                      ends them; `ok`
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from types import FrameType
+from importlib.metadata import entry_points
+
+# eventlet puts its own in the place of this one, which looks again and again.
+from os import waitpid as wait_for
 from typing import Any
 
 SERVERS = ("account-server", "container-server", "object-server", "proxy-server")
 # What the configuration calls this file (swift.py: `paste.filter_factory`).
 MODULE = "wavetank_swift"
+MCL_CURRENT, MCL_FUTURE = 1, 2
+CLONE_NEWNET = 0x40000000
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
+_libc = ctypes.CDLL(None, use_errno=True)
+
 
 def main() -> None:
-    """Never returns: a server's end is an error, SIGTERM the way to stop."""
-    folder, *words = sys.argv[1:]
+    """Answers until standard input ends."""
     sys.modules[MODULE] = sys.modules["__main__"]
-    if "no-fsync" in words:
+    if sys.argv[1] == "no-fsync":
         skip_fsync()
-    import_swift()
-    children = [start(name, folder) for name in SERVERS]
+    with memory_at_once():
+        import_swift(sys.argv[2:])
+    # Marking what is there would write to every page of it, in each of the four.
+    gc.freeze()
+    children: dict[str, int] = {}
+    for line in sys.stdin:
+        request, *words = line.split()
+        answer = "ok"
+        if request == "start":
+            children = {name: start(name, *words) for name in SERVERS}
+        elif request == "check":
+            answer = next((f"{n} ended" for n, pid in children.items() if has_ended(pid)), "ok")
+        else:
+            stop(children)
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        for child in children:
-            os.killpg(child, signal.SIGKILL)
-        for child in children:
-            os.waitpid(child, 0)
-        os._exit(0)
 
-    signal.signal(signal.SIGTERM, stop)
-    # The log's last line is then what that server said.
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-    stop(0, None)
+@contextmanager
+def memory_at_once() -> Iterator[None]:
+    """What is mapped meanwhile is there before it is touched, many pages at a time: in a guest
+    that is much cheaper. Nothing stays locked. Where it is refused all is slower, and the same.
+    """
+    _libc.mlockall(MCL_CURRENT | MCL_FUTURE)
+    yield
+    _libc.munlockall()
 
 
-def import_swift() -> None:
-    """All that the four need, while there is one of them."""
+def import_swift(filters: list[str]) -> None:
+    """All that the four need, while there is one of them; patched as `run_wsgi` would."""
     for name in ("account", "container", "obj", "proxy"):
         import_module(f"swift.{name}.server")
+    for entry in entry_points(group="paste.filter_factory"):
+        if entry.name in filters and entry.value.startswith("swift."):
+            entry.load()
+    utils = import_module("swift.common.utils")
+    # Before the patch, which makes a hub: this kind has no descriptor that children would share.
+    import_module("eventlet.hubs").use_hub(utils.get_hub())
+    utils.monkey_patch()
 
 
-def start(name: str, folder: str) -> int:
+def start(name: str, folder: str, namespace: str) -> int:
     """One server in a process of its own, which leads a group; its number."""
     child = os.fork()
     if child:
         os.setpgid(child, child)  # before anybody may want to kill it
         return child
-    extra = {}
-    if name == "object-server":
-        extra["global_conf_callback"] = import_module("swift.obj.server").global_conf_callback
     status = 1
     try:
-        run = import_module("swift.common.wsgi").run_wsgi
-        status = run(f"{folder}/{name}.conf", name, **extra)
+        status = serve(name, folder, namespace)
+    except BaseException as error:
+        sys.stderr.write(f"{name}: {type(error).__name__}: {error}\n")
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def serve(name: str, folder: str, namespace: str) -> int:
+    """Swift's way to run a server, in the namespace; the status it ends with."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)  # requests and answers are the launcher's
+    descriptor = os.open(namespace, os.O_RDONLY)
+    if _libc.setns(descriptor, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), f"entering {namespace}")
+    os.close(descriptor)
+    extra = {}
+    if name == "object-server":
+        extra["global_conf_callback"] = import_module("swift.obj.server").global_conf_callback
+    run: Callable[..., int] = import_module("swift.common.wsgi").run_wsgi
+    return run(f"{folder}/{name}.conf", name, **extra)
+
+
+def has_ended(child: int) -> bool:
+    """Whether the process is over; it stays to be waited for."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def stop(children: dict[str, int]) -> None:
+    """Ends every server with the processes it made."""
+    for child in children.values():
+        os.killpg(child, signal.SIGKILL)
+    for child in children.values():
+        wait_for(child, 0)
+    children.clear()
 
 
 def skip_fsync() -> None:
