@@ -4,6 +4,7 @@ otherwise.
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tests.guest import inside, tank
 
@@ -26,6 +27,14 @@ SAMPLE = [
     "100mbit/50ms/loss=ge:0.005:0.2",
     "100mbit/50ms/reorder=4%",
 ]
+# Whose network cards gather packets before they interrupt.
+COALESCED = [
+    "1gbit/coalesce=50us",
+    "1gbit/20ms/coalesce=50us",
+    "1gbit/20ms/0.1%/coalesce=250us",
+    "100mbit/coalesce=50us",
+    "25gbit/10ms/coalesce=20us",
+]
 # What is declared, what is built instead, and the word that tells of it.
 MISSHAPEN = [
     ("100mbit/50ms", "95mbit/50ms", "Mbit/s"),
@@ -38,6 +47,10 @@ MISSHAPEN = [
     ("100mbit/50ms/loss=ge:0.005:0.2", "100mbit/50ms/loss=ge:0.05:0.2", "lost"),
     ("100mbit/50ms/0%/10ms", "100mbit/50ms/0%/4ms", "jitter"),
     ("100mbit/50ms/reorder=10%", "100mbit/50ms", "out of order"),
+    ("1gbit/20ms/coalesce=50us", "1gbit/20ms", "apart"),
+    ("1gbit/0ms/coalesce=50us", "1gbit/0ms", "RTT"),
+    ("1gbit/20ms/coalesce=50us", "1gbit/20ms/coalesce=40us", "apart"),
+    ("1gbit/20ms", "1gbit/20ms/coalesce=300us", "RTT"),
 ]
 
 
@@ -45,15 +58,16 @@ MISSHAPEN = [
 def measured(
     tools: Tools, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, tuple[Network, NetworkMeasured]]:
+    texts = [*SAMPLE, *COALESCED]
     request = Request(
         systems=["nfs4.2"],
-        networks=SAMPLE,
+        networks=texts,
         workload="single-file",
         parameters={"file-size": ["4KiB"], "operation": ["read"]},
     )
     run = tank.conduct(tools, tmp_path_factory.mktemp("sample") / "run", request)
     found = {}
-    for text, planned, trial in zip(SAMPLE, run.plan.trials, run.trials, strict=True):
+    for text, planned, trial in zip(texts, run.plan.trials, run.trials, strict=True):
         assert trial.network_measured is not None
         found[text] = planned.cell.network, trial.network_measured
     return found
@@ -74,6 +88,32 @@ def test_a_declared_network_is_built_as_declared(
     if not network.jitter_ns and not network.reorder_probability:
         assert found.rtt_ns_median == pytest.approx(network.rtt_ns, rel=0.001, abs=20_000)
         assert found.rtt_ns_stddev < 1000
+
+
+@pytest.mark.parametrize("text", COALESCED)
+def test_packets_are_told_of_as_far_apart_as_declared(
+    measured: dict[str, tuple[Network, NetworkMeasured]], text: str
+) -> None:
+    network, found = measured[text]
+    assert found.violations == []
+    assert isinstance(network.coalesce_ns, int)
+    assert network.rate_bit_per_s is not None
+    on_wire_ns = 1514 * 8e9 / network.rate_bit_per_s
+    for direction in (found.to_server, found.to_client):
+        spacing = direction.delivery_spacing_ns
+        assert spacing == pytest.approx(max(network.coalesce_ns, on_wire_ns), rel=0.05)
+        assert direction.rate_bit_per_s == pytest.approx(network.rate_bit_per_s, rel=0.02)
+    # Alone on its way, a packet waits the whole time for its interrupt, in either direction.
+    expected = network.rtt_ns + 2 * network.coalesce_ns
+    assert found.rtt_ns_median == pytest.approx(expected, rel=0.001, abs=20_000)
+
+
+def test_a_network_that_does_not_coalesce_is_recorded_as_ever(
+    measured: dict[str, tuple[Network, NetworkMeasured]],
+) -> None:
+    network, found = measured["ideal-1000"]
+    assert b"coalesce" not in msgspec.json.encode(network)
+    assert b"delivery" not in msgspec.json.encode(found)
 
 
 @pytest.fixture(scope="module")

@@ -115,3 +115,17 @@ def test_a_path_without_impairment_needs_no_netem() -> None:
     assert netem.is_plain(network())
     assert not netem.is_plain(network(rate_bit_per_s=1))
     assert not netem.is_plain(network(reorder_probability=0.1))
+
+
+def test_coalescing_is_netems_slot_of_one_length() -> None:
+    _, found = options(network(coalesce_ns=50_000))
+    slot = struct.unpack("=qqiiqq", found[netem.TCA_NETEM_SLOT])
+    assert slot == (50_000, 50_000, 0, 0, 0, 0)
+    assert netem.TCA_NETEM_SLOT not in options(network(rtt_ns=MS))[1]
+    assert not netem.is_plain(network(coalesce_ns=50_000))
+
+
+def test_a_packet_alone_waits_for_its_interrupt_once() -> None:
+    assert netem.delivered_ns(network(coalesce_ns=50_000), 500.0) == 50_000
+    far = network(rtt_ns=20 * MS, coalesce_ns=50_000)
+    assert netem.delivered_ns(far, 500.0) == 10 * MS + 500 + 50_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 from wavetank import quantity
 from wavetank.errors import UsageError
 from wavetank.study import named_networks, networks
-from wavetank.study.model import GilbertElliottLoss, IndependentLoss, Network, Queue
+from wavetank.study.model import (
+    GilbertElliottLoss,
+    IndependentLoss,
+    Network,
+    Queue,
+    canonical_json,
+)
 
 MS = 10**6
 
@@ -148,3 +155,31 @@ def test_loss_is_written_as_it_is_read() -> None:
     for loss in (None, IndependentLoss(0.001), GilbertElliottLoss(0.001, 0.1, 0.9, 0.01)):
         text = networks.loss_text(loss)
         assert networks.parse(f"1gbit/20ms/loss={text}").loss == loss
+
+
+def test_coalescing_that_is_not_stated_leaves_no_trace_in_a_record() -> None:
+    """Digests of cells hang on it: this is the record of before there was coalescing."""
+    before = (
+        b'{"jitter_distribution":"normal","jitter_ns":0,"loss":null,"mtu_bytes":1500,'
+        b'"name":"ideal-100","queue":{"bdp":null,"packets":null},"rate_bit_per_s":100000000,'
+        b'"reorder_probability":0.0,"rtt_ns":0,"tcp":{"congestion_control":"cubic",'
+        b'"metrics_save":false,"rmem_bytes":[1048576,4194304,16777216],'
+        b'"wmem_bytes":[1048576,4194304,16777216]}}'
+    )
+    assert canonical_json(networks.parse("ideal-100")) == before
+    assert msgspec.json.decode(before, type=Network) == networks.parse("ideal-100")
+
+
+def test_coalescing_is_stated_like_every_other_property() -> None:
+    network = networks.parse("1gbit/20ms/coalesce=50us")
+    assert network.coalesce_ns == 50_000
+    assert network.name == "1gbit/20ms/coalesce=50us"
+    assert msgspec.json.decode(canonical_json(network), type=Network) == network
+    off = networks.parse("ideal-100/coalesce=0ms")
+    assert b"coalesce_ns" not in canonical_json(off)
+
+
+@pytest.mark.parametrize("text", ["ideal-100/coalesce=5ms", "ideal-100/coalesce=10ns"])
+def test_coalescing_no_network_card_does_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="between 1us and 1ms"):
+        networks.parse(text)

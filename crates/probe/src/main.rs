@@ -28,6 +28,8 @@ pub struct Job {
     delay_spacing_ns: u64,
     train_packets: usize,
     train_payload_bytes: usize,
+    #[serde(default)]
+    coalesce_ns: u64,
     loss_packets: usize,
     loss_burst_spacing_ns: u64,
 }
@@ -36,6 +38,8 @@ pub struct Job {
 #[derive(Serialize, Default)]
 pub struct Direction {
     rate_bit_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery_spacing_ns: Option<f64>,
     loss_probability: f64,
     lost_packets: u64,
     reorder_probability: f64,
@@ -69,7 +73,9 @@ fn measure(job: &Job) -> Result<Report, String> {
     {
         direction.delay_ns_mean = delay::mean(one_way);
         direction.delay_ns_stddev = delay::stddev(one_way);
-        direction.rate_bit_per_s = rate::measure(pair, job)?;
+        let train = rate::measure(pair, job)?;
+        direction.rate_bit_per_s = train.rate_bit_per_s;
+        direction.delivery_spacing_ns = train.delivery_spacing_ns;
         loss::measure(pair, job, direction)?;
     }
     let mut rtts = delays.round_trips;

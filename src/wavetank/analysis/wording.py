@@ -154,6 +154,8 @@ def network_text(network: Network) -> str:
         parts.append("no loss")
     if network.reorder_probability:
         parts.append(f"{percent_text(network.reorder_probability)} reordered")
+    if network.coalesce_ns:
+        parts.append(f"interrupts {_short_duration(network.coalesce_ns)} apart")
     return ", ".join(parts)
 
 

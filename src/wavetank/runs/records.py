@@ -101,7 +101,9 @@ class LinkRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DirectionMeasured(msgspec.Struct, frozen=True, kw_only=True):
-    """One direction of the network as probed before the trial."""
+    """One direction of the network as probed before the trial. `delivery_spacing_ns` is there
+    where interrupts are declared to be apart.
+    """
 
     rate_bit_per_s: float | None
     loss_probability: float
@@ -109,6 +111,7 @@ class DirectionMeasured(msgspec.Struct, frozen=True, kw_only=True):
     packets_sent: int
     delay_ns_mean: float
     delay_ns_stddev: float
+    delivery_spacing_ns: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class NetworkMeasured(msgspec.Struct, frozen=True, kw_only=True):

@@ -74,6 +74,9 @@ class Tcp(msgspec.Struct, frozen=True):
 class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One path client - router - server. Quantities are of the round trip: each direction gets
     half of `rtt_ns`, of `jitter_ns` and of an independent loss, and all of the rate.
+
+    `coalesce_ns`: how long the network cards of both hosts gather packets before they interrupt.
+    Not stated, it is not in the record either, whose digest is older than it.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     queue: Queue = Queue()
     mtu_bytes: int = 1500
     tcp: Tcp = Tcp()
+    coalesce_ns: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Disk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

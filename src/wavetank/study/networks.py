@@ -20,6 +20,7 @@ from wavetank.study.model import GilbertElliottLoss, IndependentLoss, Loss, Netw
 from wavetank.study.named_networks import GROUPS, group, named
 
 RATE_BIT_PER_S_MAX = 25 * 10**9
+COALESCE_NS_LEAST, COALESCE_NS_MOST = 1000, 10**6
 CONGESTION_CONTROLS = ("cubic", "bbr", "reno")
 DISTRIBUTIONS = ("uniform", "normal", "pareto", "paretonormal")
 
@@ -179,6 +180,13 @@ def _mtu(network: Network, text: str) -> Network:
     return msgspec.structs.replace(network, mtu_bytes=mtu_bytes)
 
 
+def _coalesce(network: Network, text: str) -> Network:
+    coalesce_ns = quantity.parse_duration(text)
+    if coalesce_ns and not COALESCE_NS_LEAST <= coalesce_ns <= COALESCE_NS_MOST:
+        raise UsageError(f"coalesce '{text}' must be 0 or lie between 1us and 1ms.")
+    return msgspec.structs.replace(network, coalesce_ns=coalesce_ns or msgspec.UNSET)
+
+
 def _congestion_control(network: Network, text: str) -> Network:
     if text not in CONGESTION_CONTROLS:
         raise UsageError(
@@ -232,6 +240,7 @@ _EXTRAS: Mapping[str, Callable[[Network, str], Network]] = {
     "reorder": _reorder,
     "queue": _queue,
     "mtu": _mtu,
+    "coalesce": _coalesce,
     "cc": _congestion_control,
     "rmem": _rmem,
     "wmem": _wmem,

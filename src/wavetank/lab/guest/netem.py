@@ -16,7 +16,7 @@ from wavetank.lab.guest.netlink import attribute
 from wavetank.study.model import GilbertElliottLoss, IndependentLoss, Network
 
 TCA_NETEM_DELAY_DIST, TCA_NETEM_REORDER, TCA_NETEM_LOSS, TCA_NETEM_RATE = 2, 3, 5, 6
-TCA_NETEM_LATENCY64, TCA_NETEM_JITTER64, TCA_NETEM_PRNG_SEED = 10, 11, 14
+TCA_NETEM_LATENCY64, TCA_NETEM_JITTER64, TCA_NETEM_SLOT, TCA_NETEM_PRNG_SEED = 10, 11, 12, 14
 NETEM_LOSS_GE = 2
 FRAME_OVERHEAD_BYTES = 14
 DISTRIBUTION_SIZE = 4096
@@ -54,6 +54,20 @@ def one_way_loss(network: Network) -> float:
     return network.loss.mean if network.loss is not None else 0.0
 
 
+def coalesce_ns(network: Network) -> int:
+    """How long a host's network card gathers packets; 0: each is told of at once."""
+    return network.coalesce_ns or 0
+
+
+def delivered_ns(network: Network, wire_ns: float) -> float:
+    """When a packet reaches its host that is alone on its way: `wire_ns` on the wire, then what
+    netem's slots make it wait. A slot begins with the packet's arrival at the queue, or, where the
+    way takes longer than one, with its end (net/sched/sch_netem.c, get_slot_next).
+    """
+    due_ns, slot_ns = one_way_delay_ns(network) + wire_ns, coalesce_ns(network)
+    return due_ns + slot_ns if due_ns > slot_ns else float(slot_ns)
+
+
 def queue_packets(network: Network) -> int:
     """The bottleneck's buffer beyond what is in flight, in packets."""
     if network.queue.packets is not None:
@@ -74,6 +88,7 @@ def limit_packets(network: Network) -> int:
         return queue
     frame_bits = 8 * (network.mtu_bytes + FRAME_OVERHEAD_BYTES)
     reach_ns = one_way_delay_ns(network) + JITTER_REACH * one_way_jitter_ns(network)
+    reach_ns += coalesce_ns(network)
     return queue + math.ceil(network.rate_bit_per_s * reach_ns / 1e9 / frame_bits)
 
 
@@ -85,6 +100,7 @@ def is_plain(network: Network) -> bool:
         and network.jitter_ns == 0
         and network.loss is None
         and network.reorder_probability == 0
+        and coalesce_ns(network) == 0
     )
 
 
@@ -138,6 +154,10 @@ def netem_options(network: Network, direction: str, seed: int) -> bytes:
     if network.rate_bit_per_s is not None:
         rate = struct.pack("=IiIi", network.rate_bit_per_s // 8, 0, 0, 0)
         options += attribute(TCA_NETEM_RATE, rate)
+    if coalesce_ns(network):
+        # Shortest and longest spacing; packets and bytes in a slot, and a distribution: none.
+        slot = struct.pack("=qqiiqq", coalesce_ns(network), coalesce_ns(network), 0, 0, 0, 0)
+        options += attribute(TCA_NETEM_SLOT, slot)
     if network.reorder_probability:
         reorder = probability(network.reorder_probability / 2)
         options += attribute(TCA_NETEM_REORDER, struct.pack("=II", reorder, 0))

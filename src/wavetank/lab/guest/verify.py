@@ -13,7 +13,10 @@ from pathlib import Path
 import msgspec
 
 from wavetank.lab.guest.netem import (
+    FRAME_OVERHEAD_BYTES,
     JITTER_REACH,
+    coalesce_ns,
+    delivered_ns,
     is_plain,
     limit_packets,
     one_way_delay_ns,
@@ -31,6 +34,8 @@ LOSS_PACKETS_LEAST, LOSS_PACKETS_MOST = 1000, 32000
 # Losses wanted to be seen in each direction, where that many packets are affordable: enough that
 # none at all is no chance (e^-16).
 LOSSES_WANTED = 16
+# Deliveries of coalesced packets wanted in a train: their spacing and the rate are read from them.
+DELIVERIES_WANTED, DELIVERIES_LEAST = 16, 4
 UDP_HEADERS_BYTES = 28
 PROBE_FRAME_BITS = 8 * 60
 LOSS_BURST_PACKETS = 64  # crates/probe/src/loss.rs
@@ -40,6 +45,7 @@ RELATIVE_TOLERANCE = 0.02
 SIGMAS = 5
 CHANCE = 1e-6
 JITTER_TOLERANCE = 0.3
+DELIVERY_TOLERANCE = 0.05
 DELAY_SLACK_NS = {"virtual": 20_000.0, "real": 2_000_000.0}
 # Of the probe itself, between the two readings of the clock around each one-way delay.
 SYSCALLS_OF_A_PROBE = 2
@@ -57,20 +63,41 @@ def probe_job(topology: Topology) -> dict[str, object]:
         wanted = LOSSES_WANTED / max(network.loss.to_bad, 1e-9)  # bursts, not packets
     if network.reorder_probability:
         wanted = max(wanted, 2 * LOSSES_WANTED / network.reorder_probability)
-    return {
+    job: dict[str, object] = {
         "client_namespace": topology.client.path,
         "server_namespace": topology.server.path,
         "client_address": CLIENT_ADDRESS,
         "server_address": SERVER_ADDRESS,
         "rate_bit_per_s": network.rate_bit_per_s,
-        "settle_ns": 2 * one_way_delay_ns(network) + 20 * jitter_ns + 10_000_000,
+        "settle_ns": 2 * one_way_delay_ns(network)
+        + 20 * jitter_ns
+        + 10_000_000
+        + 4 * coalesce_ns(network),
         "delay_probes": DELAY_PROBES_WITH_JITTER if jitter_ns else DELAY_PROBES,
-        "delay_spacing_ns": 10 * jitter_ns + 1_000_000,
-        "train_packets": min(TRAIN_PACKETS, limit_packets(network)),
+        "delay_spacing_ns": 10 * jitter_ns + 1_000_000 + 4 * coalesce_ns(network),
+        "train_packets": _train_packets(network),
         "train_payload_bytes": network.mtu_bytes - UDP_HEADERS_BYTES,
         "loss_packets": round(min(max(wanted, LOSS_PACKETS_LEAST), LOSS_PACKETS_MOST)),
         "loss_burst_spacing_ns": _burst_spacing_ns(network),
     }
+    if coalesce_ns(network):
+        job["coalesce_ns"] = coalesce_ns(network)
+    return job
+
+
+def _frame_ns(network: Network) -> float:
+    """A full-sized frame's time on the wire."""
+    if network.rate_bit_per_s is None:
+        return 0.0
+    return 8e9 * (network.mtu_bytes + FRAME_OVERHEAD_BYTES) / network.rate_bit_per_s
+
+
+def _train_packets(network: Network) -> int:
+    wanted = TRAIN_PACKETS
+    if coalesce_ns(network) and network.rate_bit_per_s is not None:
+        in_slot = coalesce_ns(network) / _frame_ns(network)
+        wanted = max(wanted, math.ceil(DELIVERIES_WANTED * in_slot))
+    return min(wanted, limit_packets(network))
 
 
 def _burst_spacing_ns(network: Network) -> int:
@@ -79,6 +106,7 @@ def _burst_spacing_ns(network: Network) -> int:
     if network.rate_bit_per_s is not None:
         on_wire_ns = LOSS_BURST_PACKETS * PROBE_FRAME_BITS * 1e9 / network.rate_bit_per_s
     reach_ns = one_way_delay_ns(network) + JITTER_REACH * one_way_jitter_ns(network)
+    reach_ns += coalesce_ns(network)
     bursts_that_fit = limit_packets(network) / (4 * LOSS_BURST_PACKETS)
     return round(max(10_000, 4 * on_wire_ns, reach_ns / bursts_that_fit))
 
@@ -116,6 +144,7 @@ def violations(
         ("to the client", measured.to_client),
     ):
         found += _rate_violations(network, direction, name, clock)
+        found += _delivery_violations(network, direction, name, clock)
         found += _loss_violations(network, direction, name)
     return found
 
@@ -128,11 +157,12 @@ class _Report(msgspec.Struct, frozen=True):
     to_client: DirectionMeasured
 
 
-def _serialisation_ns(network: Network) -> float:
-    """A probe's own time on the wire, both directions."""
-    if network.rate_bit_per_s is None:
-        return 0.0
-    return 2 * PROBE_FRAME_BITS * 1e9 / network.rate_bit_per_s
+def _expected_rtt_ns(network: Network) -> float:
+    """Of a probe, with its own time on the wire and what it waits for an interrupt."""
+    rate = network.rate_bit_per_s
+    on_wire_ns = PROBE_FRAME_BITS * 1e9 / rate if rate is not None else 0.0
+    odd_ns = network.rtt_ns - 2 * one_way_delay_ns(network)
+    return odd_ns + 2 * delivered_ns(network, on_wire_ns)
 
 
 def _delay_violations(
@@ -150,8 +180,9 @@ def _delay_violations(
             + SIGMAS * jitter / math.sqrt(probes)
             + _reordered_slack_ns(network, probes)
         )
-        if abs(mean - network.rtt_ns - _serialisation_ns(network)) > slack:
-            return [f"RTT {mean / 1e6:.3f} ms instead of {network.rtt_ns / 1e6:.3f} ms"]
+        expected = _expected_rtt_ns(network) if coalesce_ns(network) else network.rtt_ns
+        if abs(mean - _expected_rtt_ns(network)) > slack:
+            return [f"RTT {mean / 1e6:.3f} ms instead of {expected / 1e6:.3f} ms"]
         strange = abs(measured.rtt_ns_stddev - jitter) > JITTER_TOLERANCE * jitter
         if jitter and strange and network.jitter_distribution == "normal" and clock == "virtual":
             seen, declared = measured.rtt_ns_stddev / 1e6, jitter / 1e6
@@ -176,6 +207,26 @@ def _rate_violations(
     if RATE_FLOOR[clock] <= seen / declared <= 1 + RELATIVE_TOLERANCE:
         return []
     return [f"{seen / 1e6:.2f} Mbit/s {name} instead of {declared / 1e6:.2f} Mbit/s"]
+
+
+def _delivery_violations(
+    network: Network, direction: DirectionMeasured, name: str, clock: Clock
+) -> list[str]:
+    """Packets of a train come together, as far apart as declared, or one by one where the wire is
+    slower. On the real clock timers are late: there the delay alone is judged.
+    """
+    declared, frame_ns = coalesce_ns(network), _frame_ns(network)
+    train_ns = _train_packets(network) * frame_ns
+    if not declared or clock == "real" or network.jitter_ns:
+        return []
+    if train_ns < DELIVERIES_LEAST * declared:
+        return []
+    seen, expected = direction.delivery_spacing_ns, max(float(declared), frame_ns)
+    if isinstance(seen, msgspec.UnsetType):
+        return [f"interrupts {name} not apart instead of {expected / 1000:.1f} us"]
+    if abs(seen / expected - 1) <= DELIVERY_TOLERANCE:
+        return []
+    return [f"interrupts {name} {seen / 1000:.1f} us apart instead of {expected / 1000:.1f} us"]
 
 
 def _loss_violations(network: Network, direction: DirectionMeasured, name: str) -> list[str]:
