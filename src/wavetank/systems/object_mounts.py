@@ -92,13 +92,16 @@ def _rclone_remote(endpoint: Endpoint) -> str:
 
 
 class Client(msgspec.Struct, frozen=True):
-    """A FUSE program: its settings, and its command line, which stays in the foreground."""
+    """A FUSE program: its settings, and its command line, which stays in the foreground; and the
+    servers its files can't be written to.
+    """
 
     program: str
     label: str
     programs: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     command: Callable[[Endpoint, Settings, Path], list[str]]
+    fails_on: tuple[str, ...] = ()
 
 
 _S3FS = Client(
@@ -114,6 +117,7 @@ _S3FS = Client(
         ),
     ),
     _s3fs,
+    fails_on=("rclone",),
 )
 _RCLONE = Client(
     "rclone",
@@ -177,8 +181,13 @@ class Mounted(msgspec.Struct, frozen=True):
         return self.server.server_caches(settings)
 
     def check(self, settings: Settings) -> None:
-        """The server's rules."""
+        """The server's rules, and pairs that are known to fail."""
         self.server.check(settings)
+        if settings.get("server") in self.client.fails_on:
+            raise UsageError(
+                f"{self.name}:server={settings['server']}: {self.client.label} fails to write to "
+                f"this server (EIO); take {self.server.name}+rclone or another server."
+            )
 
     @contextmanager
     def up(self, bed: Bed, settings: Settings) -> Iterator[Path]:
