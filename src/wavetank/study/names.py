@@ -13,3 +13,9 @@ def meant(name: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"there are {', '.join(names)}." if names else "there is none."
+
+
+def either(names: Iterable[str]) -> str:
+    """`a, b or c`."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last

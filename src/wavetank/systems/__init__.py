@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 from wavetank.errors import UsageError
 from wavetank.study import parameters
 from wavetank.study.model import Settings
+from wavetank.study.names import either
 from wavetank.study.parameters import Parameter
 from wavetank.systems import s3, swift
 from wavetank.systems.bed import Bed
@@ -136,13 +137,13 @@ def object_store(name: str) -> ObjectStore:
 def names_of(kind: Serves) -> str:
     """The systems that serve this, in words."""
     systems: tuple[System, ...] = _OBJECT_STORES if kind == "objects" else _FILE_SYSTEMS
-    return " or ".join(system.name for system in systems)
+    return either(system.name for system in systems)
 
 
 def mounts_text(name: str) -> str:
     """`take a mount of it: s3+s3fs or s3+rclone.`"""
     mounts = [one.name for one in _FILE_SYSTEMS if one.name.startswith(f"{name}+")]
-    return f"take a mount of it: {' or '.join(mounts)}."
+    return f"take a mount of it: {either(mounts)}."
 
 
 def summary(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from wavetank.errors import UsageError
 from wavetank.study.model import Cell, Settings
+from wavetank.study.names import either
 from wavetank.study.parameters import Parameter
 from wavetank.systems import Serves
 from wavetank.systems.endpoint import Dialect
@@ -113,4 +114,4 @@ def on_objects(name: str) -> ObjectWorkload:
 def names_of(kind: Serves) -> str:
     """The workloads on this, in words."""
     workloads: tuple[Workload, ...] = _ON_OBJECTS if kind == "objects" else _ALL
-    return " or ".join(workload.name for workload in workloads)
+    return either(workload.name for workload in workloads)
