@@ -1,15 +1,13 @@
 """`s3`: an S3 server on the modelled disk, in the server's namespace.
 
-A server is one entry of `_SERVERS`: a program, and how it is told where to listen and what
-directory to serve. All so far keep objects as plain files, a directory for each bucket, so that a
-set is filled without them.
+A new server is one new file like `s3_versitygw`, named in `_SERVERS`. All so far keep objects as
+plain files, a directory for each bucket, so that a set is filled without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import msgspec
 
@@ -17,37 +15,21 @@ from wavetank.lab.guest.programs import Daemon
 from wavetank.lab.guest.topology import SERVER_ADDRESS
 from wavetank.study.model import Settings
 from wavetank.study.parameters import Parameter, one_of
-from wavetank.systems import filesystem, object_programs, object_start, syscall_cost
+from wavetank.systems import (
+    filesystem,
+    object_programs,
+    object_start,
+    s3_rclone,
+    s3_versitygw,
+    syscall_cost,
+)
 from wavetank.systems.bed import SERVER_ROOT, Bed
 from wavetank.systems.endpoint import Endpoint
+from wavetank.systems.s3_server import ACCESS_KEY, PORT, SECRET_KEY
 
-PORT = 9000
-ACCESS_KEY, SECRET_KEY = "wavetank", "wavetank-secret"  # of the lab: no secret at all
 CONTAINER = "wavetank"
 
-
-class Server(msgspec.Struct, frozen=True):
-    """An S3 server: its program, and its arguments for a directory to serve."""
-
-    program: str
-    arguments: Callable[[Path], list[str]]
-
-
-def _versitygw(root: Path) -> list[str]:
-    # Without keep-alive, which is its default, every request waits for a connection of its own.
-    options = ["--quiet", "--keep-alive", "--access", ACCESS_KEY, "--secret", SECRET_KEY]
-    return [*options, "--region", "us-east-1", "--port", f":{PORT}", "posix", str(root)]
-
-
-def _rclone(root: Path) -> list[str]:
-    keys = ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}"]
-    return ["serve", "s3", *keys, "--addr", f":{PORT}", "--config", "/dev/null", str(root)]
-
-
-_SERVERS = {
-    "versitygw": Server("versitygw", _versitygw),
-    "rclone": Server("rclone", _rclone),
-}
+_SERVERS = {one.program: one for one in (s3_versitygw.SERVER, s3_rclone.SERVER)}
 
 PARAMETERS = (
     Parameter("server", "server", "versitygw", one_of(*_SERVERS), "which S3 server"),
