@@ -180,3 +180,8 @@ def test_a_name_the_package_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="tides"):
         wavetank.tides  # type: ignore[attr-defined]  # noqa: B018
     assert "compare" in dir(wavetank)
+
+
+def test_object_storage_is_left_to_the_command_line() -> None:
+    with pytest.raises(UsageError, match=r"wavetank bench s3://bucket/x --endpoint URL"):
+        wavetank.bench("s3://bucket/x")

@@ -16,6 +16,7 @@ from wavetank.cli.studying import plan_file, plan_ready
 from wavetank.conduct import on_host, session
 from wavetank.conduct.events import Observer, nobody
 from wavetank.conduct.on_host_tools import find_host_tools
+from wavetank.conduct.on_store_place import is_address
 from wavetank.conduct.planning import make_plan
 from wavetank.conduct.tools import find_tools
 from wavetank.errors import UsageError
@@ -100,8 +101,14 @@ def bench(
     `warm` None: cold where this user may empty the page cache.
 
     Raises DirectoryRefused for a directory that is missing or not empty, DirectoryFailed for one
-    that is read-only, full or lost.
+    that is read-only, full or lost, UsageError for the address of object storage, which the
+    command line measures.
     """
+    if is_address(str(path)):
+        raise UsageError(
+            f"{path} is object storage, which the command line measures: wavetank bench {path} "
+            "--endpoint URL --out DIR; then load(DIR) here."
+        )
     words = benching.BenchWords(
         path=str(Path(path)),
         workload=workload,
