@@ -42,6 +42,12 @@ def test_the_page_has_every_heat_map_with_its_knee_and_the_times() -> None:
     assert page.count("First byte p50") == 1
 
 
+def test_what_was_not_planned_is_a_hole_in_its_heat_map() -> None:
+    fewer = [row for row in ROWS if row.parameters != ROWS[0].parameters]
+    cells = [cell for one in heat_maps(fewer) for row in one.rows for cell in row.cells]
+    assert sum(cell is None for cell in cells) == len(ROWS) - len(fewer) == 4
+
+
 def test_what_was_repeated_is_told_and_not_lost() -> None:
     assert {one.retries for one in times_of(ROWS)} == {str(RETRIES)}
     assert {row.retries for row in ROWS} == {RETRIES}
