@@ -117,7 +117,7 @@ def test_a_bucket_is_measured_and_left_as_it_was(
     wavetank: Wavetank, endpoint: str, root: Path
 ) -> None:
     (root / "bucket/yours").write_text("yours")
-    words = "--operation put,get,head,list,delete,mix --parallel 2 --verify yes"
+    words = "--operation put,get,head,list,delete,mix --parallel 2 --verify yes --duration 100ms"
     asked = f"bench s3://bucket/try --endpoint {endpoint} {SHORT} {words}"
     result = wavetank(f"{asked} --out first --json")
     assert result.exit_code == 0, result.stderr
@@ -256,7 +256,7 @@ def misbehaving() -> Iterator[Callable[..., str]]:
         handler = type("Handler", (Misbehaving,), said)
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}"
 
