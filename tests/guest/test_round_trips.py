@@ -85,3 +85,17 @@ def test_each_round_trip_is_one_call(
 ) -> None:
     expected = CALLS[system, operation]
     assert calls[system, operation][-2 * len(expected) :] == 2 * expected
+
+
+# What a mount asks for beside its files: attributes of its directories, a lease.
+ASKED_BESIDE = 12
+
+
+@pytest.mark.parametrize(("system", "operation"), CALLS)
+def test_requests_are_counted_as_the_wire_has_them(
+    rows: dict[tuple[str, str], CellRow], system: str, operation: str
+) -> None:
+    row = rows[system, operation]
+    for_files = len(CALLS[system, operation]) * (row.operations or 0)
+    assert for_files > 0
+    assert for_files <= (row.requests or 0) <= for_files + ASKED_BESIDE
