@@ -24,6 +24,12 @@ BIN := .venv/bin
 UNIT := not guest and not browser and not slow
 DEMO = wavetank-runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
+# Those of object storage where all they are made of could be had.
+HAS_OBJECT = for name in bin/versitygw swift/bin/swift-proxy-server bin/rclone; do \
+    [ -x "$${XDG_CACHE_HOME:-$$HOME/.cache}/wavetank/programs/$$name" ] || exit 1; done; \
+    command -v s3fs memcached fusermount3
+DEMO_SYSTEMS = local,nfs4.2,iscsi$(shell ($(HAS_OBJECT)) >/dev/null 2>&1 && echo ,s3+s3fs,swift+rclone)
+
 .PHONY: help install packages rust python binaries kernel object demo check test unit bench screenshot docs clean
 
 help:
@@ -53,8 +59,8 @@ object: packages
 
 demo: install
 	@set -e; out=$(DEMO); \
-	$(BIN)/wavetank compare --systems local,nfs4.2,iscsi --networks ideal-100,realistic \
-	    --workload batch --file-size 4KiB,1MiB --threads 1,8 --set-size 128MiB --duration 10s \
+	$(BIN)/wavetank compare --systems $(DEMO_SYSTEMS) --networks ideal-100,realistic \
+	    --workload batch --file-size 64KiB,1MiB --threads 1,8 --set-size 8MiB --duration 10s \
 	    --disk ssd --out $$out; \
 	echo "$(CURDIR)/$$out/report.html"
 
