@@ -48,10 +48,6 @@ ONE_CONNECTION = (
     "One connection carries what the path does here, as TCP's buffers grow to 16 MiB; in C16 one "
     "got 20 to 24 MB/s of 59, and only several filled the path."
 )
-MODERN_BUFFERS = (
-    "TCP's buffers grow to 16 MiB here; C16's windows were 64 KiB by default, its clients and "
-    "Amazon's servers those of 2016."
-)
 
 
 def small_requests_gain(rows: Sequence[CellRow]) -> list[Check]:
@@ -282,6 +278,5 @@ CLAIMS = (
         "90 % or more from 1 MiB on, less to 16 KiB)",
         needs="object cells of the same sizes over two round-trip times",
         check=distance_takes_from_small_requests,
-        since=MODERN_BUFFERS,
     ),
 )
