@@ -40,7 +40,9 @@ def requests(
                     parallel=parallel,
                 )
                 latency_ns = round(parallel * size / rate(size, parallel) * 1e9)
-                rows.append(msgspec.structs.replace(found, latency_ns_p50=latency_ns))
+                rows.append(
+                    msgspec.structs.replace(found, latency_ns_p50=latency_ns, operations=1000)
+                )
     return rows
 
 
@@ -128,4 +130,10 @@ def test_without_its_cells_a_claim_is_not_judged_and_says_what_it_needs(name: st
 
 def test_distance_is_not_judged_from_one_place() -> None:
     (found,) = judge_claims([one for one in GEO if one.network == "near"], ["geo-1"])
+    assert found.verdict == "not judged"
+
+
+def test_a_trial_of_few_requests_does_not_tell_whether_connections_cost() -> None:
+    few = [msgspec.structs.replace(one, operations=100) for one in CASES["obj-2"][0]]
+    (found,) = judge_claims([one for one in few if one.parameters["parallel"] != 4], ["obj-2"])
     assert found.verdict == "not judged"
