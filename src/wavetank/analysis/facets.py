@@ -24,8 +24,14 @@ _PREFERRED = (
 
 
 def conditions(row: CellRow) -> Conditions:
-    """Parameters of the workload, disk, cache state and declared cost of a system call."""
-    found: Conditions = {key: value for key, value in row.parameters.items() if key != "operation"}
+    """Parameters of the workload, disk, cache state and declared cost of a system call; not what
+    only bounds how long the cell was measured.
+    """
+    found: Conditions = {
+        key: value
+        for key, value in row.parameters.items()
+        if key != "operation" and key not in row.bounds
+    }
     found["disk"] = row.disk
     found["cache_state"] = row.cache_state
     found["syscall_ns"] = row.syscall_ns

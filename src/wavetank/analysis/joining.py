@@ -12,6 +12,7 @@ from statistics import median
 import msgspec
 import numpy as np
 
+from wavetank.analysis.bounds import with_bounds
 from wavetank.analysis.histograms import LatencyHistogram, decode_histogram, merge_histograms
 from wavetank.analysis.intervals import median_interval
 from wavetank.analysis.judging import JudgedTrial, judge
@@ -57,7 +58,7 @@ def build_rows(
         key = planned.cell.digest, planned.repeat
         repeat = judge(planned, records.get(key), wall_by_trial.get(key))
         groups.setdefault(_unseeded(planned.cell), []).append(repeat)
-    return [_join(repeats, labels, rng) for repeats in groups.values()]
+    return with_bounds([_join(repeats, labels, rng) for repeats in groups.values()])
 
 
 def row_keys(plan: Plan, *, ignore_clock: bool = False) -> list[bytes]:

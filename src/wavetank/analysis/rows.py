@@ -65,7 +65,8 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     `requests`: NFS calls, SCSI or NVMe commands; None where a system has no such count.
     `retries`: requests over REST that were repeated; None for work on files.
     `link_utilisation`: throughput over the payload limit of the declared rate. `parts`: those of
-    the study that asked for the cell. `durability`: the class that was probed of an object server.
+    the study that asked for the cell. `bounds`: parameters that only bound how long it was measured
+    (`analysis.bounds`). `durability`: the class that was probed of an object server.
     """
 
     system: str
@@ -114,6 +115,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     steady_reason: str | None = None
     other_operations: list[OtherOperation] = []
     parts: list[str] = []
+    bounds: frozenset[str] = frozenset()
     durability: str | None = None
     trials: list[TrialOutcome]
     network_declared: Network
