@@ -161,6 +161,9 @@ def threads_share_the_journal(rows: Sequence[CellRow]) -> list[Check]:
     return checks
 
 
+NEXT_TO_NOTHING_BYTES = 2 * KIB
+
+
 def direct_batches_commit_together(rows: Sequence[CellRow]) -> list[Check]:
     found = pick(
         rows,
@@ -175,9 +178,12 @@ def direct_batches_commit_together(rows: Sequence[CellRow]) -> list[Check]:
         less, more = overhead_bytes_per_file(direct), overhead_bytes_per_file(sync)
         if less is None or more is None:
             continue
-        text = f"{told(direct, size_of(direct))}: {size_text(max(less, 0))} beside the content of "
-        text += f"each file, headers included; sync {size_text(max(more, 0))}"
-        checks.append(check(text, less < more / 5, [direct, sync]))
+        threads = _number(direct, "threads")
+        text = f"{told(direct, size_of(direct))}, {threads:g} threads: {size_text(max(less, 0))} "
+        text += f"beside the content of each file, headers included; sync {size_text(max(more, 0))}"
+        # H14's comparison with sync is of one thread: many share a commit of theirs (amp-4).
+        holds = less < (more / 5 if threads == 1 else NEXT_TO_NOTHING_BYTES)
+        checks.append(check(text, holds, [direct, sync]))
     return checks
 
 
@@ -407,6 +413,10 @@ CLAIMS = [
         needs="batch cells of NFS and iSCSI at 1 Gbit/s, ideal and with latency",
         check=iscsi_fills_the_pipe_better,
         on_swift_too=True,
+        since="One iSCSI session has the receive window that open-iscsi asks for by default "
+        "(node.conn[0].tcp.window_size = 524288; ss shows rcv_ssthresh 663 kB here), which over "
+        "50 ms carries 13 MB/s; NFS leaves its window to TCP, which opens it as far as tcp_rmem "
+        "allows. That NFS had less of a window in the papers' day is presumed.",
     ),
     Claim(
         id="rs-1",
