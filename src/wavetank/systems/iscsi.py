@@ -34,6 +34,11 @@ INITIATOR_NAME = "iqn.2026-01.org.wavetank:client"
 CONFIGURATION = Path("/etc/iscsi")
 SESSIONS = Path("/sys/class/iscsi_session")
 DISK_APPEARS_S = 10.0
+# A queue of large writes over a slow path waits longer than either end is patient by default: LIO
+# closes the connection 3 s after it asked for data that has not come, Linux aborts a command after
+# 30 s, and what was written fails with EIO. The longest that LIO allows, and ten minutes.
+DATAOUT_TIMEOUT_S = "60"
+COMMAND_TIMEOUT_S = "600"
 # The largest burst the protocol can express (RFC 7143 13.13).
 BURST_MOST_BYTES = (1 << 24) - 1
 SESSIONS_MOST = 16
@@ -144,13 +149,27 @@ def _target(device: BlockDevice, settings: Settings) -> Iterator[None]:
         write_setting(portal_group / "attrib" / name, value)
     for name, value in _negotiated(settings).items():
         write_setting(portal_group / "param" / name, value)
+    initiator = portal_group / "acls" / INITIATOR_NAME
+    (initiator / "lun_0").mkdir(parents=True)
+    (initiator / "lun_0" / "default").symlink_to(unit)
+    write_setting(initiator / "attrib" / "dataout_timeout", DATAOUT_TIMEOUT_S)
     write_setting(portal_group / "enable", "1")
     try:
         yield
     finally:
         write_setting(portal_group / "enable", "0")
+        (initiator / "lun_0" / "default").unlink()
         (unit / "disk").unlink()
-        for directory in (unit, portal, portal_group, portal_group.parent, store, store.parent):
+        for directory in (
+            initiator / "lun_0",
+            initiator,
+            unit,
+            portal,
+            portal_group,
+            portal_group.parent,
+            store,
+            store.parent,
+        ):
             directory.rmdir()
 
 
@@ -173,6 +192,7 @@ def _sessions_joined(settings: Settings) -> Iterator[str]:
         disks = stack.enter_context(_logged_in(settings))
         for disk in disks:
             write_setting(f"/sys/block/{disk}/queue/scheduler", str(settings["scheduler"]))
+            write_setting(f"/sys/block/{disk}/device/timeout", COMMAND_TIMEOUT_S)
         if len(disks) == 1:
             yield f"/dev/{disks[0]}"
         else:
