@@ -78,7 +78,9 @@ check: python rust
 unit: python
 	$(BIN)/pytest --quiet -m "$(UNIT)"
 
+# The packets are also looked at by tshark, and the path by iperf3.
 test: install
+	@sh install/packages.sh test
 	cargo test --quiet --workspace --locked
 	$(BIN)/pytest
 

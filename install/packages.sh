@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the distribution's packages that Wavetank uses: `packages.sh [GROUP...]`, groups
-# kernel, storage, browser, venv, bench, object (default: the first three). Only this script needs
+# kernel, storage, browser, venv, bench, test, object (default: the first three). Only this script needs
 # root, and takes it through sudo for that alone.
 #
 # Daemons run inside guests, never on this machine: a service that comes with a package is
@@ -44,6 +44,7 @@ wanted() {
         browser) browser ;;
         venv) echo "python3-venv" ;;
         bench) echo "fio" ;;
+        test) echo "tshark iperf3" ;;
         object) echo "s3fs fuse3 memcached" ;;
         *) fail "unknown group of packages: $group" ;;
         esac
