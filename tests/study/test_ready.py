@@ -82,7 +82,8 @@ def test_a_study_says_where_it_is_from_what_it_shows_and_judges(study: Study) ->
     assert study.plots
     assert study.notes
     assert study.question.endswith("?")
-    assert study.findings or study.id == "h14/appendix-b"
+    # Neither the baseline nor files of 1 MiB by threads have a claim to themselves.
+    assert study.findings or study.id in ("h14/appendix-b", "h14/fig4.6")
     assert set(study.findings) <= set(CLAIMS)
 
 
