@@ -38,3 +38,25 @@ def test_writes_that_wait_for_minutes_are_written(
     written = phase.operations[0]
     assert (written.count, written.failed, written.errors) == (32, 0, {})
     assert phase.elapsed_ns > 100e9
+
+
+def test_dirty_pages_of_the_client_do_not_stop_the_server(tools: Tools, tmp_path: Path) -> None:
+    """512 MiB through the page cache at once: a fifth of the guest's memory, several times."""
+    request = Request(
+        systems=["iscsi"],
+        networks=["ideal-100"],
+        workload="batch",
+        parameters={
+            "operation": ["write"],
+            "file-size": ["16MiB"],
+            "set-size": ["512MiB"],
+            "threads": ["32"],
+            "access": ["sync"],
+            "duration": ["1h"],
+        },
+        disk="ram",
+    )
+    (trial,) = tank.conduct(tools, tmp_path / "run", request).trials
+    written = trial.phases[0].operations[0]
+    assert (written.count, written.failed, written.errors) == (32, 0, {})
+    assert trial.phases[0].elapsed_ns < 60e9
