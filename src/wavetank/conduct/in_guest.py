@@ -56,7 +56,6 @@ ENGINE_DEADLINE_S = 20 * 86400.0  # poll(2) takes no more than 24 days
 # before in the same guest.
 START_GRID_S = 100
 SOCKET_BUFFER_MOST_BYTES = 16 << 20
-DIRTY_RATIO = Path("/proc/sys/vm/dirty_ratio")
 
 Target = Path | Endpoint
 """What a system yields and a workload works on: a directory, or an address to speak to."""
@@ -85,9 +84,6 @@ def prepare_kernel() -> None:
     for name in ("rmem_max", "wmem_max"):
         write_sysctl(f"net/core/{name}", str(SOCKET_BUFFER_MOST_BYTES))
     write_sysctl("net/core/netdev_max_backlog", "10000")
-    # Client and server share one kernel here, and its one limit on dirty pages: at the default of
-    # 20 % the pages that the client has yet to send stop the server that they are to be sent to.
-    DIRTY_RATIO.write_text("80")
 
 
 def tell(event: GuestEvent) -> None:

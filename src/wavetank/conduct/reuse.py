@@ -1,7 +1,9 @@
 """Trials that another run has measured already, taken over in place of measuring them again.
 
-Under the virtual clock a trial is what its cell, its repeat and the programs make of it, and comes
-out byte for byte the same, so a study that shares cells with one that was run need not run them.
+Under the virtual clock a trial is what its cell, its repeat and the programs make of it, so a
+study that shares cells with one that was run need not run them. Byte for byte that holds within one
+plan alone: another gives its guests other memory and other trials before, which what is reclaimed
+and when shows.
 Nothing is taken over that could have come out otherwise: the real clock, another kernel, engine or
 package, a failed trial.
 """

@@ -38,6 +38,10 @@ DISK_APPEARS_S = 10.0
 # closes the connection 3 s after it asked for data that has not come, Linux aborts a command after
 # 30 s, and what was written fails with EIO. The longest that LIO allows, and ten minutes.
 DATAOUT_TIMEOUT_S = "60"
+# Client and server share one kernel here, and its one limit on dirty pages: at 20 %, the default,
+# the pages that the client has yet to send stop the server that they are to be sent to.
+DIRTY_RATIO = Path("/proc/sys/vm/dirty_ratio")
+DIRTY_PERCENT = "80"
 COMMAND_TIMEOUT_S = "600"
 # The largest burst the protocol can express (RFC 7143 13.13).
 BURST_MOST_BYTES = (1 << 24) - 1
@@ -112,6 +116,8 @@ class Iscsi(msgspec.Struct, frozen=True):
         kind = str(settings["fs"])
         used = filesystem.filled_in_place(bed, kind)
         with ExitStack() as stack:
+            stack.callback(DIRTY_RATIO.write_text, DIRTY_RATIO.read_text())
+            DIRTY_RATIO.write_text(DIRTY_PERCENT)
             with bed.topology.server.entered():
                 stack.enter_context(_target(bed.device, settings))
             if bed.server_is_warm and settings["backstore"] == "fileio":
