@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
 
 use fake::{reply, Fake, Say, Seen};
 use serde_json::{json, Value};
@@ -71,9 +72,21 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::meeting(1)
+    }
+
+    /// The first PUTs wait for each other, so that every one of `threads` must send one of them: a
+    /// thread that starts late would else find nothing left to do.
+    fn meeting(threads: usize) -> Self {
         let objects = Objects::default();
         let shared = Arc::clone(&objects);
-        let server = Fake::start(move |seen, _| answer(&shared, seen));
+        let (came, all_there) = (AtomicUsize::new(0), Barrier::new(threads));
+        let server = Fake::start(move |seen, _| {
+            if seen.line.starts_with("PUT ") && came.fetch_add(1, Ordering::Relaxed) < threads {
+                all_there.wait();
+            }
+            answer(&shared, seen)
+        });
         Self { objects, server, directory: tempfile::tempdir().unwrap() }
     }
 
@@ -122,7 +135,7 @@ fn count(record: &Value, name: &str) -> u64 {
 
 #[test]
 fn objects_are_written_read_back_byte_by_byte_listed_and_removed() {
-    let bench = Bench::new();
+    let bench = Bench::meeting(4);
     bench.objects.lock().unwrap().insert("other".into(), vec![1]);
     let records = bench.records(&json!([
         {"name": "fill", "action": "put", "threads": 4},
