@@ -9,7 +9,8 @@ import pytest
 from wavetank import systems
 from wavetank.errors import UsageError
 from wavetank.lab.errors import LabError
-from wavetank.systems import object_mounts, object_programs, swift
+from wavetank.study.model import Settings
+from wavetank.systems import object_mounts, object_programs, s3_swift, swift
 from wavetank.systems.durability import Counts, classify
 from wavetank.systems.endpoint import Endpoint
 
@@ -17,19 +18,25 @@ CHECKOUT = Path(__file__).parents[2]
 S3 = Endpoint(dialect="s3", url="http://10.0.2.1:9000", container="c", user="u", key="k")
 
 
-def swift_settings(**raw: str) -> dict[str, str | int | float | bool]:
+def swift_settings(**raw: str) -> Settings:
     return systems.resolve("swift+rclone", {k.replace("_", "-"): v for k, v in raw.items()})
+
+
+def configured(settings: Settings) -> dict[str, str]:
+    return swift.configuration(settings, swift.PIPELINES[str(settings["pipeline"])])
 
 
 @pytest.mark.parametrize(
     ("name", "raw", "told"),
     [
-        ("s3+s3fs", {"server": "minio"}, "not one of versitygw, rclone"),
+        ("s3+s3fs", {"server": "minio"}, "not one of versitygw, rclone, swift"),
         ("s3+s3fs", {"part": "1MiB"}, "5MiB at least"),
         ("s3+rclone", {"cache-mode": "on"}, "not one of off, minimal, writes, full"),
         ("swift+rclone", {"pipeline": "none"}, "not one of full, lean"),
         ("s3+s3fs", {"server": "rclone"}, "EIO"),
         ("swift+rclone", {"workers": "0"}, "0"),
+        ("s3", {"service-time": "30ms"}, "service-time goes only with server=swift"),
+        ("s3", {"server": "swift", "workers": "0"}, "0"),
     ],
 )
 def test_what_can_not_be_meant_is_told_in_one_sentence(
@@ -51,28 +58,43 @@ def test_swift_forgets_what_it_sent_unless_it_is_told_to_keep_it() -> None:
     mounted = systems.get("swift+rclone")
     assert not mounted.server_caches(swift_settings())
     assert mounted.server_caches(swift_settings(keep_cache="yes"))
-    kept = swift.configuration(swift_settings(keep_cache="yes"))["object-server.conf"]
+    kept = configured(swift_settings(keep_cache="yes"))["object-server.conf"]
     assert "keep_cache_private = true" in kept
 
 
 def test_a_declared_service_time_stands_before_the_whole_pipeline() -> None:
-    proxy = swift.configuration(swift_settings(service_time="30ms"))["proxy-server.conf"]
+    proxy = configured(swift_settings(service_time="30ms"))["proxy-server.conf"]
     assert "pipeline = service_time catch_errors" in proxy
     assert "seconds = 0.030000" in proxy
-    proxy = swift.configuration(swift_settings())["proxy-server.conf"]
+    proxy = configured(swift_settings())["proxy-server.conf"]
     assert "pipeline = catch_errors" in proxy
 
 
 def test_every_filter_of_both_pipelines_is_configured() -> None:
     for name, pipeline in swift.PIPELINES.items():
-        proxy = swift.configuration(swift_settings(pipeline=name))["proxy-server.conf"]
+        proxy = configured(swift_settings(pipeline=name))["proxy-server.conf"]
         assert all(f"[filter:{one}]" in proxy for one in pipeline.split())
 
 
+@pytest.mark.parametrize("name", list(swift.PIPELINES))
+def test_swift_signs_in_who_asks_by_s3_whichever_its_pipeline(name: str) -> None:
+    settings = systems.resolve("s3", {"server": "swift", "pipeline": name})
+    filters = s3_swift.pipeline(settings).split()
+    assert filters.count("s3api") == 1
+    assert filters.index("s3api") + 1 == filters.index("tempauth") < filters.index("slo")
+
+
+def test_swift_s_settings_are_those_of_its_server_alone() -> None:
+    assert "service_time_ns" not in systems.resolve("s3", {})
+    settings = systems.resolve("s3+rclone", {"server": "swift", "service-time": "30ms"})
+    assert settings["service_time_ns"] == 30_000_000
+    assert systems.programs_for("s3", settings) == ("mkfs.ext4", "memcached", "swift-proxy-server")
+
+
 def test_one_worker_is_one_process() -> None:
-    files = swift.configuration(swift_settings(workers="1"))
+    files = configured(swift_settings(workers="1"))
     assert "workers = 0\n" in files["proxy-server.conf"]
-    files = swift.configuration(swift_settings(workers="4"))
+    files = configured(swift_settings(workers="4"))
     assert "workers = 4\n" in files["object-server.conf"]
     assert "workers = 0\n" in files["account-server.conf"]
 

@@ -18,13 +18,16 @@ Value = str | int | float | bool
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter: `name` as the user writes it, `key` as the settings hold it."""
+    """One parameter: `name` as the user writes it, `key` as the settings hold it. One with
+    `only_with` (key and value of an earlier one) is there only where that has this value.
+    """
 
     name: str
     key: str
     default: str
     parse: Callable[[str], Value]
     summary: str
+    only_with: tuple[str, Value] | None = None
 
 
 def resolve(owner: str, parameters: Sequence[Parameter], raw: Mapping[str, str]) -> Settings:
@@ -35,6 +38,10 @@ def resolve(owner: str, parameters: Sequence[Parameter], raw: Mapping[str, str])
             raise UsageError(_unknown(owner, name, list(known)))
     settings: Settings = {}
     for parameter in parameters:
+        if not _belongs(parameter, settings):
+            if parameter.name in raw:
+                raise UsageError(_without(owner, parameter))
+            continue
         text = raw.get(parameter.name, parameter.default)
         try:
             settings[parameter.key] = parameter.parse(text)
@@ -52,6 +59,19 @@ def one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _belongs(parameter: Parameter, settings: Settings) -> bool:
+    if parameter.only_with is None:
+        return True
+    key, value = parameter.only_with
+    return settings[key] == value
+
+
+def _without(owner: str, parameter: Parameter) -> str:
+    assert parameter.only_with is not None
+    key, value = parameter.only_with
+    return f"{owner}: {parameter.name} goes only with {key}={value}."
 
 
 def _unknown(owner: str, name: str, known: list[str]) -> str:

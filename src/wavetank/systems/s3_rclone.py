@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wavetank.systems.s3_server import ACCESS_KEY, PORT, SECRET_KEY, Server
+from wavetank.systems.s3_server import ACCESS_KEY, PORT, SECRET_KEY, plain_files
 
 
 def _arguments(root: Path) -> list[str]:
@@ -12,4 +12,4 @@ def _arguments(root: Path) -> list[str]:
     return ["serve", "s3", *keys, "--addr", f":{PORT}", "--config", "/dev/null", str(root)]
 
 
-SERVER = Server("rclone", _arguments)
+SERVER = plain_files("rclone", _arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wavetank.systems.s3_server import ACCESS_KEY, PORT, SECRET_KEY, Server
+from wavetank.systems.s3_server import ACCESS_KEY, PORT, SECRET_KEY, plain_files
 
 
 def _arguments(root: Path) -> list[str]:
@@ -13,4 +13,4 @@ def _arguments(root: Path) -> list[str]:
     return [*options, "--region", "us-east-1", "--port", f":{PORT}", "posix", str(root)]
 
 
-SERVER = Server("versitygw", _arguments)
+SERVER = plain_files("versitygw", _arguments)

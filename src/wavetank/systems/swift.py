@@ -12,7 +12,7 @@ system calls: H14 4.3 found some 30 ms inside Swift for each request. `service-t
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def _workers(text: str) -> int:
     return quantity.parse_count(text, 1)
 
 
-PARAMETERS = (
+OWN_PARAMETERS = (
     Parameter("workers", "workers", "1", _workers, "processes of the proxy and object server"),
     Parameter("pipeline", "pipeline", "full", one_of(*PIPELINES), "filters before the proxy"),
     Parameter("fsync", "fsync", "yes", quantity.parse_yes, "no: an object need not reach the disk"),
@@ -72,9 +72,20 @@ PARAMETERS = (
         quantity.parse_duration,
         "declared time in the proxy for each request; H14 measured 30ms",
     ),
+)
+PARAMETERS = (
+    *OWN_PARAMETERS,
     Parameter("fs", "fs", "ext4", one_of("ext4", "xfs"), "file system on the server's disk"),
     syscall_cost.PARAMETER,
 )
+PROGRAMS = ("memcached", "swift-proxy-server")
+
+
+def caches(settings: Settings) -> bool:
+    """Swift tells the kernel to forget what it has written, and what it has sent to a client
+    who showed a token (swift/obj/diskfile.py), unless it is told to keep it.
+    """
+    return bool(settings["keep_cache"])
 
 
 class Swift(msgspec.Struct, frozen=True):
@@ -86,13 +97,11 @@ class Swift(msgspec.Struct, frozen=True):
 
     def programs_for(self, _settings: Settings) -> tuple[str, ...]:
         """The same for all."""
-        return ("mkfs.ext4", "memcached", "swift-proxy-server")
+        return ("mkfs.ext4", *PROGRAMS)
 
     def server_caches(self, settings: Settings, /) -> bool:
-        """Swift tells the kernel to forget what it has written, and what it has sent to a client
-        who showed a token (swift/obj/diskfile.py), unless it is told to keep it.
-        """
-        return bool(settings["keep_cache"])
+        """As `caches`."""
+        return caches(settings)
 
     def check(self, settings: Settings) -> None:
         """Every combination goes."""
@@ -109,22 +118,31 @@ class Swift(msgspec.Struct, frozen=True):
             user=USER,
             key=KEY,
         )
-        with ExitStack() as stack:
-            stack.enter_context(filesystem.mounted(kind, bed.device.path, SERVER_ROOT))
-            (SERVER_ROOT / "swift" / "d1").mkdir(parents=True)
-            stack.enter_context(_configured(settings))
-            server = bed.topology.server
-            memcached = stack.enter_context(Daemon(_memcached(), server))
-            started = swift_servers.started(_launcher(settings), CONFIGURATION, server)
-            servers = stack.enter_context(started)
-            ports = (OBJECT_PORT, CONTAINER_PORT, ACCOUNT_PORT, PROXY_PORT)
-            object_start.begin(
-                bed,
-                endpoint,
-                [(memcached, MEMCACHED_PORT), *[(servers, port) for port in ports]],
-            )
+        with (
+            filesystem.mounted(kind, bed.device.path, SERVER_ROOT),
+            listening(bed, settings, PIPELINES[str(settings["pipeline"])]) as servers,
+        ):
+            object_start.begin(bed, endpoint, servers)
             bed.notes["server"] = "swift"
             yield endpoint
+
+
+@contextmanager
+def listening(
+    bed: Bed, settings: Settings, pipeline: str
+) -> Iterator[list[tuple[object_start.Server, int]]]:
+    """All that Swift is made of, on the file system at SERVER_ROOT, and the port of each; not yet
+    answering. `pipeline`: the filters before the proxy.
+    """
+    with ExitStack() as stack:
+        (SERVER_ROOT / "swift" / "d1").mkdir(parents=True)
+        stack.enter_context(_configured(configuration(settings, pipeline)))
+        server = bed.topology.server
+        memcached = stack.enter_context(Daemon(_memcached(), server))
+        launcher = _launcher(settings, pipeline)
+        servers = stack.enter_context(swift_servers.started(launcher, CONFIGURATION, server))
+        ports = (OBJECT_PORT, CONTAINER_PORT, ACCOUNT_PORT, PROXY_PORT)
+        yield [(memcached, MEMCACHED_PORT), *[(servers, port) for port in ports]]
 
 
 def _memcached() -> list[str]:
@@ -132,16 +150,16 @@ def _memcached() -> list[str]:
     return [object_programs.find("memcached"), "-u", "root", *listen, "-t", "1", "-m", "64"]
 
 
-def _launcher(settings: Settings) -> swift_servers.Launcher:
+def _launcher(settings: Settings, pipeline: str) -> swift_servers.Launcher:
     """The guest's, with what these settings ask for imported."""
     python = Path(object_programs.find("swift-proxy-server")).with_name("python")
     fsync = "fsync" if settings["fsync"] else "no-fsync"
-    filters = PIPELINES[str(settings["pipeline"])].replace("cache ", "memcache ").split()
+    filters = pipeline.replace("cache ", "memcache ").split()
     return swift_servers.launcher(str(python), (fsync, *filters))
 
 
 @contextmanager
-def _configured(settings: Settings) -> Iterator[None]:
+def _configured(files: Mapping[str, str]) -> Iterator[None]:
     """Configuration and rings in their folder, which Swift calls `swift_dir`."""
     rings = object_programs.folder() / "swift" / "rings"
     CONFIGURATION.mkdir()
@@ -151,14 +169,14 @@ def _configured(settings: Settings) -> Iterator[None]:
             if not path.exists():
                 raise LabError(f"Swift's rings are not in {rings}. Try: sh install/object.sh swift")
             shutil.copy(path, CONFIGURATION)
-        for name, text in configuration(settings).items():
+        for name, text in files.items():
             (CONFIGURATION / name).write_text(text)
         yield
     finally:
         shutil.rmtree(CONFIGURATION)
 
 
-def configuration(settings: Settings) -> dict[str, str]:
+def configuration(settings: Settings, pipeline: str) -> dict[str, str]:
     """Every file of the configuration, by name."""
     # 0 serves from the first process itself; 1 would add a parent that only waits.
     workers = int(settings["workers"]) if int(settings["workers"]) > 1 else 0
@@ -168,7 +186,7 @@ def configuration(settings: Settings) -> dict[str, str]:
         "account-server.conf": _storage("account", ACCOUNT_PORT, 0),
         "container-server.conf": _storage("container", CONTAINER_PORT, 0),
         "object-server.conf": _storage("object", OBJECT_PORT, workers) + _caching(settings),
-        "proxy-server.conf": _proxy(settings, workers),
+        "proxy-server.conf": _proxy(settings, pipeline, workers),
     }
 
 
@@ -195,7 +213,7 @@ def _caching(settings: Settings) -> str:
     return f"keep_cache_private = true\nkeep_cache_size = {1 << 40}\n"
 
 
-def _proxy(settings: Settings, workers: int) -> str:
+def _proxy(settings: Settings, pipeline: str, workers: int) -> str:
     service_time_s = int(settings["service_time_ns"]) / 1e9
     first = "service_time " if service_time_s else ""
     filters = "".join(f"[filter:{name}]\nuse = egg:swift#{name}\n" for name in _FILTERS)
@@ -205,7 +223,7 @@ def _proxy(settings: Settings, workers: int) -> str:
     return (
         f"{_common(PROXY_PORT, workers)}"
         f"[pipeline:main]\n"
-        f"pipeline = {first}{PIPELINES[str(settings['pipeline'])]} proxy-server\n"
+        f"pipeline = {first}{pipeline} proxy-server\n"
         "[app:proxy-server]\nuse = egg:swift#proxy\n"
         "account_autocreate = true\nallow_account_management = true\n"
         f"[filter:tempauth]\nuse = egg:swift#tempauth\nuser_test_tester = {KEY} .admin\n"
