@@ -18,6 +18,10 @@
 //!    {"name": "clean", "action": "delete"}]}
 //! ```
 //!
+//! `"local": {"directory": "/mnt/client", "files": 64}` in a phase that puts or gets: each object is
+//! read from a file of the client's before it is put, or written to one after it was got
+//! ([`super::local`]).
+//!
 //! `part_bytes` moves each object in parts, `part_threads` at once: multipart uploads (Swift:
 //! segments) for put, ranges for get; for delete it says that segments are to go too.
 
@@ -26,6 +30,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use wavetank_object::Settings;
 
+use super::local::Local;
 use crate::job::Order;
 
 /// A job on objects.
@@ -172,6 +177,9 @@ pub struct ObjectPhase {
     /// Entries of a page.
     #[serde(default)]
     pub page_limit: Option<u32>,
+    /// Where the client keeps what it puts or gets; without it, in memory.
+    #[serde(default)]
+    pub local: Option<Local>,
     /// Begin with connections that are not open yet.
     #[serde(default)]
     pub new_connections: bool,

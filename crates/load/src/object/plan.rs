@@ -94,6 +94,7 @@ fn resolve(
         ObjectAction::Mix => None,
     };
     check(phase, request)?;
+    check_local(phase, request)?;
     check_parts(protocol, phase, request, job.set.object_size_bytes)?;
     let all = if phase.repeat { u64::MAX } else { job.set.objects };
     Ok(ObjectPhasePlan {
@@ -139,6 +140,16 @@ fn check(phase: &ObjectPhase, request: Option<Request>) -> Result<(), JobError> 
     let lists = request == Some(Request::List) || phase.mix.contains_key(&Request::List);
     require(phase.page_limit.is_none() || lists, say("page_limit goes with list only"))?;
     require(phase.page_limit != Some(0), say("page_limit must be above 0 or null"))
+}
+
+fn check_local(phase: &ObjectPhase, request: Option<Request>) -> Result<(), JobError> {
+    let Some(local) = &phase.local else { return Ok(()) };
+    let moves = matches!(request, Some(Request::Put | Request::Get));
+    require(moves, || "local goes with put and get only".into())?;
+    require(local.files > 0, || "local.files must be at least 1".into())?;
+    require(local.is_there(), || {
+        format!("local.directory {} is no directory", local.directory.display())
+    })
 }
 
 fn check_parts(

@@ -189,6 +189,9 @@ fn operations(plan: &ObjectPhasePlan, counted: &Counted) -> Vec<OperationRecord>
     if plan.phase.part_bytes.is_some() {
         records.push(requests.parts.record("part"));
     }
+    if plan.phase.local.is_some() {
+        records.push(requests.local.record("local"));
+    }
     records.push(requests.connect.record("connect"));
     records.push(requests.first_byte.record("first_byte"));
     records.push(requests.last_byte.record("last_byte"));

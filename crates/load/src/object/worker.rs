@@ -42,6 +42,13 @@ struct Seen {
     retries: u64,
 }
 
+/// What an item took of the client's own storage, or how that failed.
+#[derive(Clone, Copy)]
+struct LocalSeen {
+    latency_ns: u64,
+    outcome: Result<u64, Failure>,
+}
+
 /// Counts of the requests that items are made of.
 #[derive(Debug, Default)]
 pub struct Requests {
@@ -50,11 +57,21 @@ pub struct Requests {
     pub connect: Operation,
     pub first_byte: Operation,
     pub last_byte: Operation,
+    pub local: Operation,
     pub retries: u64,
 }
 
 impl Requests {
-    fn add(&mut self, request: Request, item: &FinishedItem, seen: &[Seen]) {
+    fn add(
+        &mut self,
+        request: Request,
+        item: &FinishedItem,
+        seen: &[Seen],
+        local: Option<LocalSeen>,
+    ) {
+        if let Some(LocalSeen { latency_ns, outcome }) = local {
+            self.local.add(latency_ns, outcome);
+        }
         self.by_request[request as usize].add(item.latency_ns, item.outcome);
         for one in seen {
             self.retries += one.retries;
@@ -72,6 +89,7 @@ impl Requests {
 
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
+        self.local.merge(&other.local);
         self.by_request.iter_mut().zip(&other.by_request).for_each(|(a, b)| a.merge(b));
         self.parts.merge(&other.parts);
         self.connect.merge(&other.connect);
@@ -112,6 +130,7 @@ pub struct Worker<'a, C: Clock> {
     buffer: BytesMut,
     read: Vec<Vec<u8>>,
     seen: Vec<Seen>,
+    local_seen: Option<LocalSeen>,
     counted: Counted,
 }
 
@@ -131,7 +150,8 @@ impl<'a, C: Clock> Worker<'a, C> {
         let mut read: Vec<Vec<u8>> =
             shared.plan.parts().into_iter().map(|(_, len)| room(len)).collect();
         read.resize_with(read.len().max(1), Vec::new);
-        Self { shared, clients, buffer, read, seen: Vec::new(), counted: Counted::default() }
+        let (seen, local_seen, counted) = (Vec::new(), None, Counted::default());
+        Self { shared, clients, buffer, read, seen, local_seen, counted }
     }
 
     /// Works until the phase is over.
@@ -156,18 +176,19 @@ impl<'a, C: Clock> Worker<'a, C> {
                 shared.clock.sleep_until_ns(due_ns);
             }
             self.seen.clear();
+            self.local_seen = None;
             let (request, outcome) = self.perform(item);
             now_ns = shared.clock.now_ns();
             let item =
                 FinishedItem { ended_ns: now_ns - start_ns, latency_ns: now_ns - due_ns, outcome };
             if now_ns > deadline_ns {
-                self.counted.cut_off.add(request, &item, &self.seen);
+                self.counted.cut_off.add(request, &item, &self.seen, self.local_seen);
                 self.counted.tally.stopped_by_duration = true;
                 self.counted.tally.cut_off.push((item, Vec::new()));
                 return self.counted;
             }
             self.counted.tally.add(item, &[]);
-            self.counted.requests.add(request, &item, &self.seen);
+            self.counted.requests.add(request, &item, &self.seen, self.local_seen);
         }
     }
 
@@ -186,7 +207,10 @@ impl<'a, C: Clock> Worker<'a, C> {
                 self.put(item, &mixed_key(self.shared.prefix, item))
             }
             Request::Put => self.put(index, &key(self.shared.prefix, index)),
-            Request::Get => self.get(index, &key(self.shared.prefix, index)),
+            Request::Get => {
+                let got = self.get(index, &key(self.shared.prefix, index));
+                got.and_then(|bytes| self.keep(item).map(|()| bytes))
+            }
             Request::Head => {
                 let answer = self.clients[0].head(&key(self.shared.prefix, index));
                 self.note(&answer, 0, false).and_then(|()| self.size_is_right(answer))
@@ -226,7 +250,10 @@ impl<'a, C: Clock> Worker<'a, C> {
         let size = self.shared.plan.set.object_size_bytes;
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.resize(size as usize, 0);
-        self.shared.content.fill(&mut buffer, index, 0);
+        if let Err(failure) = self.compose(index, &mut buffer) {
+            self.buffer = buffer;
+            return Err(failure);
+        }
         let body = buffer.freeze();
         let outcome = if self.shared.plan.phase.part_bytes.is_some() {
             self.put_parts(key, &body)
@@ -237,6 +264,36 @@ impl<'a, C: Clock> Worker<'a, C> {
         // The memory comes back where the connection has let it go.
         self.buffer = body.try_into_mut().unwrap_or_default();
         outcome.map(|()| size)
+    }
+
+    /// The content of object `index`: the client's file of it, or made here.
+    fn compose(&mut self, index: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        let Some(local) = &self.shared.plan.phase.local else {
+            self.shared.content.fill(buffer, index, 0);
+            return Ok(());
+        };
+        let begun_ns = self.shared.clock.now_ns();
+        let read = local.read(index, buffer);
+        self.note_local(begun_ns, read.map(|()| buffer.len() as u64))
+    }
+
+    /// Writes what was got to the client's own storage, where it has any.
+    fn keep(&mut self, item: u64) -> Result<(), Failure> {
+        let Some(local) = &self.shared.plan.phase.local else { return Ok(()) };
+        let begun_ns = self.shared.clock.now_ns();
+        let written = local.write(item, self.read.iter().map(Vec::as_slice));
+        let bytes = self.read.iter().map(|part| part.len() as u64).sum();
+        self.note_local(begun_ns, written.map(|()| bytes))
+    }
+
+    fn note_local(&mut self, begun_ns: u64, outcome: Result<u64, Failure>) -> Result<(), Failure> {
+        let latency_ns = self.shared.clock.now_ns() - begun_ns;
+        self.local_seen = Some(LocalSeen { latency_ns, outcome });
+        if let Err(failure) = outcome {
+            let sentence = || format!("the client's own file failed with {}", failure.name());
+            self.counted.first_error.get_or_insert_with(sentence);
+        }
+        outcome.map(|_| ())
     }
 
     fn put_parts(&mut self, key: &str, body: &Bytes) -> Result<(), Failure> {
