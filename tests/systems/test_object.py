@@ -10,12 +10,22 @@ from wavetank import systems
 from wavetank.errors import UsageError
 from wavetank.lab.errors import LabError
 from wavetank.study.model import Settings
-from wavetank.systems import object_mounts, object_programs, s3_swift, swift
+from wavetank.systems import (
+    client_juicefs,
+    client_rclone,
+    client_s3fs,
+    object_programs,
+    s3_swift,
+    swift,
+)
 from wavetank.systems.durability import Counts, classify
 from wavetank.systems.endpoint import Endpoint
 
 CHECKOUT = Path(__file__).parents[2]
 S3 = Endpoint(dialect="s3", url="http://10.0.2.1:9000", container="c", user="u", key="k")
+SWIFT = Endpoint(
+    dialect="swift", url="http://10.0.2.1:8080/auth/v1.0", container="c", user="a:u", key="k"
+)
 
 
 def swift_settings(**raw: str) -> Settings:
@@ -35,6 +45,10 @@ def configured(settings: Settings) -> dict[str, str]:
         ("swift+rclone", {"pipeline": "none"}, "not one of full, lean"),
         ("s3+s3fs", {"server": "rclone"}, "EIO"),
         ("swift+rclone", {"workers": "0"}, "0"),
+        ("s3+juicefs", {"block": "5MiB"}, "power of two from 64KiB to 16MiB"),
+        ("s3+juicefs", {"cache": "100KiB"}, "not whole MiB"),
+        ("s3+juicefs", {"buffer": "1MiB"}, "less than 32MiB"),
+        ("s3+juicefs", {"meta": "sqlite3", "meta-sync": "always"}, "only with meta=redis"),
         ("s3", {"service-time": "30ms"}, "service-time goes only with server=swift"),
         ("s3", {"server": "swift", "workers": "0"}, "0"),
     ],
@@ -101,13 +115,68 @@ def test_one_worker_is_one_process() -> None:
 
 def test_what_is_said_reaches_the_mount(tmp_path: Path) -> None:
     settings = systems.resolve("s3+s3fs", {"part": "8MiB", "parallel": "10"})
-    command = object_mounts._s3fs(S3, settings, tmp_path)
+    command = client_s3fs.command(S3, settings, tmp_path)
     assert "multipart_size=8" in command[-1]
     assert "parallel_count=10" in command[-1]
     settings = systems.resolve("s3+rclone", {"cache-mode": "writes", "write-back": "250ms"})
-    command = object_mounts._rclone(S3, settings, tmp_path)
+    command = client_rclone.command(S3, settings, tmp_path)
     assert command[command.index("--vfs-write-back") + 1] == "0.250s"
     assert "provider = Other" in (tmp_path / "rclone.conf").read_text()
+
+
+def test_a_user_with_a_colon_is_no_bucket_to_s3fs(tmp_path: Path) -> None:
+    client_s3fs.command(SWIFT, systems.resolve("s3+s3fs", {}), tmp_path)
+    assert (tmp_path / "passwords").read_text() == "AWSAccessKeyId=a:u\nAWSSecretKey=k\n"
+
+
+def said(command: list[str], name: str) -> str:
+    return command[command.index(f"--{name}") + 1]
+
+
+def test_what_is_said_reaches_juicefs(tmp_path: Path) -> None:
+    raw = {"block": "1MiB", "cache": "64MiB", "attr-cache": "1500ms", "writeback": "yes"}
+    settings = systems.resolve("s3+juicefs", raw)
+    mount = client_juicefs.command(S3, settings, tmp_path)
+    assert said(mount, "cache-size") == "64"
+    assert said(mount, "attr-cache") == said(mount, "dir-entry-cache") == "1.500s"
+    assert "--writeback" in mount
+    assert "--writeback" not in client_juicefs.command(
+        S3, systems.resolve("s3+juicefs", {}), tmp_path
+    )
+    assert said(client_juicefs.format_command(S3, settings, tmp_path), "block-size") == "1024"
+
+
+def test_juicefs_finds_its_container_in_both_dialects(tmp_path: Path) -> None:
+    settings = systems.resolve("s3+juicefs", {})
+    command = client_juicefs.format_command(S3, settings, tmp_path)
+    assert said(command, "bucket") == "http://10.0.2.1:9000/c"
+    command = client_juicefs.format_command(SWIFT, settings, tmp_path)
+    assert said(command, "storage") == "swift"
+    assert said(command, "bucket") == "http://c.10.0.2.1:8080"
+
+
+@pytest.mark.parametrize(
+    ("raw", "where", "programs"),
+    [
+        ({}, "redis://10.0.2.1:6379/1", {"juicefs", "fusermount3", "redis-server"}),
+        ({"meta": "sqlite3"}, "sqlite3:///", {"juicefs", "fusermount3"}),
+    ],
+)
+def test_metadata_is_where_it_was_asked_for(
+    tmp_path: Path, raw: dict[str, str], where: str, programs: set[str]
+) -> None:
+    settings = systems.resolve("s3+juicefs", raw)
+    assert client_juicefs.command(S3, settings, tmp_path)[-2].startswith(where)
+    asked = set(systems.programs_for("s3+juicefs", settings))
+    assert asked == programs | {"mkfs.ext4", "versitygw"}
+
+
+def test_redis_keeps_nothing_unless_it_is_asked_to(tmp_path: Path) -> None:
+    settings = systems.resolve("s3+juicefs", {})
+    assert said(client_juicefs.redis_command(settings, tmp_path), "appendonly") == "no"
+    settings = systems.resolve("s3+juicefs", {"meta-sync": "everysec"})
+    command = client_juicefs.redis_command(settings, tmp_path)
+    assert said(command, "appendfsync") == "everysec"
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ PACKAGES = {
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "nvme": "nvme-cli",
+    "redis-server": "redis-server",
     "rpc.mountd": "nfs-kernel-server",
     "rpcbind": "rpcbind",
     "s3fs": "s3fs",

@@ -86,8 +86,8 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
     *NFS_SYSTEMS,
     ISCSI,
     NVME,
-    *mounts_of(s3.SERVER, "s3fs", "rclone"),
-    *mounts_of(swift.SERVER, "rclone"),
+    *mounts_of(s3.SERVER, "s3fs", "rclone", "juicefs"),
+    *mounts_of(swift.SERVER, "rclone", "juicefs"),
 )
 _OBJECT_STORES: tuple[ObjectStore, ...] = (Native(s3.SERVER), Native(swift.SERVER))
 

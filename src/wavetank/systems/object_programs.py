@@ -31,10 +31,11 @@ class CachedProgram(msgspec.Struct, frozen=True):
 CACHED = {
     "versitygw": CachedProgram("bin/versitygw", "versitygw"),
     "rclone": CachedProgram("bin/rclone", "rclone"),
+    "juicefs": CachedProgram("bin/juicefs", "juicefs"),
     "swift-proxy-server": CachedProgram("swift/bin/swift-proxy-server", "swift"),
 }
 # Of the distribution, and asked for by object storage alone.
-OF_THE_DISTRIBUTION = ("s3fs", "memcached", "fusermount3")
+OF_THE_DISTRIBUTION = ("s3fs", "memcached", "redis-server", "fusermount3")
 
 
 def folder() -> Path:

@@ -34,7 +34,7 @@ def begin(bed: Bed, endpoint: Endpoint, servers: Sequence[tuple[Server, int]]) -
     """
     with bed.topology.server.entered():
         for server, port in servers:
-            _wait_for_port(server, port)
+            wait_for_port(server, port)
         requests = Requests(endpoint)
         try:
             requests.make_container(PROBE_CONTAINER)
@@ -53,7 +53,8 @@ def begin(bed: Bed, endpoint: Endpoint, servers: Sequence[tuple[Server, int]]) -
     os.sync()
 
 
-def _wait_for_port(server: Server, port: int) -> None:
+def wait_for_port(server: Server, port: int) -> None:
+    """Waits, in the server's namespace, until it answers; LabError when it ends or is late."""
     deadline = time.monotonic() + START_S
     while True:
         try:
