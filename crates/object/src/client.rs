@@ -3,8 +3,7 @@
 //! A client is one connection with one request in flight, which is why every method takes
 //! `&mut self`. Keys are any UTF-8 text; the client escapes them.
 
-use bytes::Bytes;
-
+use crate::body::{Body, Sink};
 use crate::error::Error;
 
 /// What a request gives: an answer with its timing, or one sentence.
@@ -142,10 +141,11 @@ pub struct Part {
 /// S3 or Swift over one connection, or something that behaves like them.
 pub trait ObjectClient: Send {
     /// Writes a whole object, replacing what was there.
-    fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored>;
+    fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored>;
 
-    /// Reads an object or a range of it into `into`, which is cleared first.
-    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut Vec<u8>) -> Outcome<Found>;
+    /// Reads an object or a range of it into `into`, which is restarted first, and again where the
+    /// request is repeated.
+    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut dyn Sink) -> Outcome<Found>;
 
     /// Asks for an object's size and ETag.
     fn head(&mut self, key: &str) -> Outcome<Found>;
@@ -163,7 +163,7 @@ pub trait ObjectClient: Send {
     fn begin_parts(&mut self, key: &str) -> Outcome<Upload>;
 
     /// Writes part `number`, from 1. Any client of the same store may write any part.
-    fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part>;
+    fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part>;
 
     /// Joins `parts` in the order of their numbers: only now the object is there.
     fn finish_parts(&mut self, upload: &Upload, parts: &[Part]) -> Outcome<Stored>;
@@ -202,14 +202,14 @@ pub trait ObjectClient: Send {
 
 macro_rules! forwarded {
     () => {
-        fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored> {
+        fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored> {
             (**self).put(key, body)
         }
         fn get(
             &mut self,
             key: &str,
             range: Option<ByteRange>,
-            into: &mut Vec<u8>,
+            into: &mut dyn Sink,
         ) -> Outcome<Found> {
             (**self).get(key, range, into)
         }
@@ -228,7 +228,7 @@ macro_rules! forwarded {
         fn begin_parts(&mut self, key: &str) -> Outcome<Upload> {
             (**self).begin_parts(key)
         }
-        fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part> {
+        fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
             (**self).put_part(upload, number, body)
         }
         fn finish_parts(&mut self, upload: &Upload, parts: &[Part]) -> Outcome<Stored> {

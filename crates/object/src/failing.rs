@@ -1,7 +1,6 @@
 //! The failing form: breaks the requests of another client as a script says.
 
-use bytes::Bytes;
-
+use crate::body::{Body, Sink};
 use crate::client::{
     ByteRange, Found, ListRequest, ObjectClient, Outcome, Page, Part, Stored, Upload,
 };
@@ -67,11 +66,11 @@ impl<C: ObjectClient, F: FnMut(Operation) -> Option<Fault> + Send> Failing<C, F>
 }
 
 impl<C: ObjectClient, F: FnMut(Operation) -> Option<Fault> + Send> ObjectClient for Failing<C, F> {
-    fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored> {
+    fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored> {
         self.attempt(Operation::Put, |c| c.put(key, body))
     }
 
-    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut Vec<u8>) -> Outcome<Found> {
+    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut dyn Sink) -> Outcome<Found> {
         self.attempt(Operation::Get, |c| c.get(key, range, into))
     }
 
@@ -95,7 +94,7 @@ impl<C: ObjectClient, F: FnMut(Operation) -> Option<Fault> + Send> ObjectClient 
         self.attempt(Operation::BeginParts, |c| c.begin_parts(key))
     }
 
-    fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part> {
+    fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
         self.attempt(Operation::PutPart, |c| c.put_part(upload, number, body))
     }
 

@@ -9,6 +9,7 @@
 //! byte, last byte) and how often it was repeated; every error is one sentence; no credential is in
 //! any `Debug`, error or record; nothing that a server sends can make this crate panic.
 
+mod body;
 mod client;
 mod connecting;
 pub mod credentials;
@@ -24,6 +25,7 @@ pub mod swift;
 pub mod time;
 pub mod wire;
 
+pub use body::{Body, Pieces, Sink};
 pub use bytes::Bytes;
 pub use client::{
     Answer, ByteRange, Found, ListRequest, Listed, ObjectClient, Outcome, Page, Part, Stored,

@@ -8,8 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
+use crate::body::{Body, Sink};
 use crate::client::{
     Answer, ByteRange, Found, ListRequest, ObjectClient, Outcome, Page, Part, Stored, Upload,
 };
@@ -93,11 +92,11 @@ impl<C: ObjectClient> Retrying<C> {
 }
 
 impl<C: ObjectClient> ObjectClient for Retrying<C> {
-    fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored> {
+    fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored> {
         self.repeat(true, |c| c.put(key, body))
     }
 
-    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut Vec<u8>) -> Outcome<Found> {
+    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut dyn Sink) -> Outcome<Found> {
         self.repeat(true, |c| c.get(key, range, into))
     }
 
@@ -121,7 +120,7 @@ impl<C: ObjectClient> ObjectClient for Retrying<C> {
         self.repeat(false, |c| c.begin_parts(key))
     }
 
-    fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part> {
+    fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
         self.repeat(true, |c| c.put_part(upload, number, body))
     }
 

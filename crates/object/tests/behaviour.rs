@@ -79,7 +79,7 @@ fn a_server_that_hangs_costs_its_deadline_and_no_more() {
     let fake = Fake::start(|_, _| Say::Hang(Duration::from_secs(600)));
     let patience = Settings { silence_timeout_ns: 200_000_000, ..s3_settings(fake.port, "bucket") };
     let began = Instant::now();
-    let error = once(patience, &s3_values()).put("k", &content(10, 1)).unwrap_err();
+    let error = once(patience, &s3_values()).put("k", &content(10, 1).into()).unwrap_err();
     assert_eq!((error.kind, error.performed), (ErrorKind::Deadline, Performed::Perhaps));
     assert!(error.message().contains("hangs"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(300));
@@ -119,7 +119,7 @@ fn busy_answers_are_retried_counted_and_their_retry_after_is_heeded() {
     let clock = Arc::new(ManualClock::at(NOW));
     let settings = s3_settings(fake.port, "bucket");
     let store = connect_with(&settings, &s3_values(), Arc::clone(&clock) as _).unwrap();
-    let answer = store.client(1).unwrap().put("k", &content(10, 1)).unwrap();
+    let answer = store.client(1).unwrap().put("k", &content(10, 1).into()).unwrap();
     assert_eq!((answer.retries, answer.value.etag.as_str()), (2, "e"));
     use wavetank_object::time::Clock as _;
     assert!(clock.unix_s() >= NOW + 6);
@@ -154,7 +154,7 @@ fn one_connection_serves_many_requests_and_is_opened_again_when_it_ended() {
     });
     let mut client = once(s3_settings(fake.port, "bucket"), &s3_values());
     let opened: Vec<bool> = (0..4)
-        .map(|_| client.put("k", &content(3, 1)).unwrap().timing.connect_ns.is_some())
+        .map(|_| client.put("k", &content(3, 1).into()).unwrap().timing.connect_ns.is_some())
         .collect();
     assert_eq!(opened, [true, false, false, true]);
 }
@@ -165,7 +165,7 @@ fn virtual_host_style_puts_the_bucket_into_the_name() {
     let endpoint = format!("http://localhost:{}", fake.port);
     let style = StyleName::VirtualHost;
     let settings = Settings { endpoint, style, ..s3_settings(fake.port, "bucket") };
-    once(settings, &s3_values()).put("a b", &content(3, 1)).unwrap();
+    once(settings, &s3_values()).put("a b", &content(3, 1).into()).unwrap();
     let seen = fake.requests().remove(0);
     assert_eq!(seen.header("host").unwrap(), format!("bucket.localhost:{}", fake.port));
     assert!(seen.line.starts_with("PUT /a%20b HTTP/1.1"), "{}", seen.line);
@@ -279,6 +279,6 @@ fn versitygw_refusals_are_understood() {
     assert!(error.message().contains("behind the server's"), "{error}");
     let mut client = once(settings, &s3_values());
     client.create_container().unwrap();
-    client.put("k", &content(1, 1)).unwrap();
+    client.put("k", &content(1, 1).into()).unwrap();
     assert_eq!(client.delete_container().unwrap_err().kind, ErrorKind::NotEmpty);
 }

@@ -87,7 +87,7 @@ fn a_server_with_a_known_authority_is_believed_and_large_bodies_pass() {
     assert!(first.timing.connect_ns.is_some());
     assert!(read == body);
     assert!(client.get("k", None, &mut read).unwrap().timing.connect_ns.is_none());
-    client.put("k", &Bytes::from(vec![7; 5_000_000])).unwrap();
+    client.put("k", &Bytes::from(vec![7; 5_000_000]).into()).unwrap();
 }
 
 #[test]

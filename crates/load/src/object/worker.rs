@@ -258,7 +258,7 @@ impl<'a, C: Clock> Worker<'a, C> {
         let outcome = if self.shared.plan.phase.part_bytes.is_some() {
             self.put_parts(key, &body)
         } else {
-            let answer = self.clients[0].put(key, &body);
+            let answer = self.clients[0].put(key, &body.clone().into());
             self.note(&answer, size, false)
         };
         // The memory comes back where the connection has let it go.
@@ -316,7 +316,7 @@ impl<'a, C: Clock> Worker<'a, C> {
         let put = |client: &mut Client, number: usize, _: &mut Vec<u8>| {
             let (offset, len) = parts[number];
             let part = body.slice(offset as usize..(offset + len) as usize);
-            client.put_part(upload, number as u32 + 1, &part)
+            client.put_part(upload, number as u32 + 1, &part.into())
         };
         let answers = self.in_parallel(parts.len(), put);
         let mut written = Vec::with_capacity(parts.len());

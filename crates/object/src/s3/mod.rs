@@ -9,9 +9,9 @@ pub mod xml;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hyper::Method;
 
+use crate::body::{Body, Sink};
 use crate::client::{
     Answer, ByteRange, Found, ListRequest, ObjectClient, Outcome, Page, Part, Stored, Upload,
 };
@@ -67,12 +67,12 @@ struct Call<'a> {
     key: &'a str,
     query: Vec<(&'a str, String)>,
     headers: Vec<(&'static str, String)>,
-    body: Bytes,
+    body: Body,
 }
 
 impl<'a> Call<'a> {
     fn new(method: Method, key: &'a str) -> Self {
-        Self { method, key, query: Vec::new(), headers: Vec::new(), body: Bytes::new() }
+        Self { method, key, query: Vec::new(), headers: Vec::new(), body: Body::default() }
     }
 }
 
@@ -104,7 +104,7 @@ impl S3 {
         Ok(Self { settings, signer, redactor, clock, wire, answer: Vec::new(), base })
     }
 
-    fn send(&mut self, call: &Call<'_>, into: &mut Vec<u8>) -> Result<Reply, Error> {
+    fn send(&mut self, call: &Call<'_>, into: &mut dyn Sink) -> Result<Reply, Error> {
         let path = match call.key {
             "" if !self.base.is_empty() => self.base.clone(),
             key => format!("{}/{}", self.base, escape(key, true)),
@@ -133,9 +133,7 @@ impl S3 {
         if (200..300).contains(&reply.status) {
             Ok(reply)
         } else {
-            let error = self.explain(call, &reply, into);
-            into.clear();
-            Err(error)
+            Err(self.explain(call, &reply, &reply.refusal))
         }
     }
 
@@ -222,11 +220,11 @@ pub(crate) fn check_range(
 }
 
 impl ObjectClient for S3 {
-    fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored> {
+    fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored> {
         self.read(&Call { body: body.clone(), ..Call::new(Method::PUT, key) }, stored)
     }
 
-    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut Vec<u8>) -> Outcome<Found> {
+    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut dyn Sink) -> Outcome<Found> {
         let mut call = Call::new(Method::GET, key);
         call.headers.extend(range.map(|range| ("range", range.header())));
         let reply = self.send(&call, into)?;
@@ -268,11 +266,11 @@ impl ObjectClient for S3 {
         Ok(upload.map(|id| Upload { key: key.to_owned(), id }))
     }
 
-    fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part> {
+    fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
         let mut call = Call::new(Method::PUT, &upload.key);
         call.query = vec![("partNumber", number.to_string()), ("uploadId", upload.id.clone())];
         call.body = body.clone();
-        let size_bytes = body.len() as u64;
+        let size_bytes = body.len();
         self.read(&call, |reply, _| Some(Part { number, etag: reply.etag(), size_bytes }))
     }
 

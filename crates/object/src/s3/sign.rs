@@ -4,6 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::body::Body;
 use crate::credentials::S3Credentials;
 use crate::encoding::hex;
 use crate::secret::Secret;
@@ -104,8 +105,9 @@ impl Signer {
 }
 
 /// The payload's hash.
-pub fn payload_hash(body: &[u8]) -> String {
-    hex(&Sha256::digest(body))
+pub fn payload_hash(body: &Body) -> String {
+    let hash = body.pieces().fold(Sha256::new(), |hash, piece| hash.chain_update(piece));
+    hex(&hash.finalize())
 }
 
 /// HMAC-SHA256 (RFC 2104).
@@ -138,14 +140,14 @@ mod tests {
             session_token: None,
         };
         let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, (*v).to_owned())).collect();
-        let body: &[u8] = if method == "PUT" { b"Welcome to Amazon S3." } else { b"" };
+        let body: &'static [u8] = if method == "PUT" { b"Welcome to Amazon S3." } else { b"" };
         let request = Signable {
             method,
             path,
             query,
             host: "examplebucket.s3.amazonaws.com",
             headers: &headers,
-            payload: &payload_hash(body),
+            payload: &payload_hash(&body.into()),
         };
         let added = Signer::new(credentials, "us-east-1").headers(&request, 1_369_353_600);
         added.last().unwrap().1.rsplit_once('=').unwrap().1.to_owned()

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
 use hyper::Method;
 
 use super::json::{keystone_request, read_keystone};
+use crate::body::Body;
 use crate::credentials::SwiftCredentials;
 use crate::error::{Error, ErrorKind};
 use crate::secret::{Redactor, Secret};
@@ -120,7 +120,7 @@ impl Session {
                     ("x-auth-user", user.reveal().to_owned()),
                     ("x-auth-key", key.reveal().to_owned()),
                 ],
-                body: Bytes::new(),
+                body: Body::default(),
             };
         }
         Request {

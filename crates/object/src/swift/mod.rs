@@ -11,11 +11,11 @@ pub mod json;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hyper::Method;
 
 pub use auth::{AuthSettings, Session, Token};
 
+use crate::body::{Body, Sink};
 use crate::client::{
     Answer, ByteRange, Found, ListRequest, ObjectClient, Outcome, Page, Part, Stored, Timing,
     Upload,
@@ -73,7 +73,7 @@ struct Call<'a> {
     key: &'a str,
     query: Vec<(&'a str, String)>,
     headers: Vec<(&'static str, String)>,
-    body: Bytes,
+    body: Body,
 }
 
 impl Swift {
@@ -112,14 +112,14 @@ impl Swift {
 
     fn call<'a>(&self, method: Method, key: &'a str) -> Call<'a> {
         let container = self.container.clone();
-        Call { method, container, key, query: vec![], headers: vec![], body: Bytes::new() }
+        Call { method, container, key, query: vec![], headers: vec![], body: Body::default() }
     }
 
     fn in_segments<'a>(&self, method: Method, key: &'a str) -> Call<'a> {
         Call { container: self.segments.clone(), ..self.call(method, key) }
     }
 
-    fn send(&mut self, call: &Call<'_>, into: &mut Vec<u8>) -> Result<Reply, Error> {
+    fn send(&mut self, call: &Call<'_>, into: &mut dyn Sink) -> Result<Reply, Error> {
         let what = format!("{} {}/{}", call.method, call.container, call.key);
         let token = self.session.token().map_err(|error| error.within(&what))?;
         let mut reply = self.send_with(&token, call, into).map_err(|error| error.within(&what))?;
@@ -131,16 +131,14 @@ impl Swift {
         if (200..300).contains(&reply.status) {
             return Ok(reply);
         }
-        let error = self.explain(&what, call, &reply, &token.secret, into);
-        into.clear();
-        Err(error)
+        Err(self.explain(&what, call, &reply, &token.secret))
     }
 
     fn send_with(
         &mut self,
         token: &Token,
         call: &Call<'_>,
-        into: &mut Vec<u8>,
+        into: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let base = &token.storage.path;
         let mut target = format!("{base}/{}", escape(&call.container, false));
@@ -160,14 +158,7 @@ impl Swift {
         self.wire.as_mut().expect("it was just made").exchange(&request, into)
     }
 
-    fn explain(
-        &self,
-        what: &str,
-        call: &Call<'_>,
-        reply: &Reply,
-        token: &Secret,
-        body: &[u8],
-    ) -> Error {
+    fn explain(&self, what: &str, call: &Call<'_>, reply: &Reply, token: &Secret) -> Error {
         let status = reply.status;
         let about_object = !call.key.is_empty();
         let (kind, why) = match status {
@@ -187,7 +178,7 @@ impl Swift {
             _ => {
                 let mut redactor = self.redactor.clone();
                 redactor.hide(token);
-                let said = redactor.clean(&String::from_utf8_lossy(body));
+                let said = redactor.clean(&String::from_utf8_lossy(&reply.refusal));
                 (ErrorKind::Refused, format!("refused: {}", said.trim()))
             }
         };
@@ -327,12 +318,12 @@ fn stored(reply: &Reply, _: &[u8]) -> Option<Stored> {
 }
 
 impl ObjectClient for Swift {
-    fn put(&mut self, key: &str, body: &Bytes) -> Outcome<Stored> {
+    fn put(&mut self, key: &str, body: &Body) -> Outcome<Stored> {
         let call = Call { body: body.clone(), ..self.call(Method::PUT, key) };
         self.read(&call, stored)
     }
 
-    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut Vec<u8>) -> Outcome<Found> {
+    fn get(&mut self, key: &str, range: Option<ByteRange>, into: &mut dyn Sink) -> Outcome<Found> {
         let mut call = self.call(Method::GET, key);
         call.headers.extend(range.map(|range| ("range", range.header())));
         let reply = self.send(&call, into)?;
@@ -374,10 +365,10 @@ impl ObjectClient for Swift {
         Ok(Answer::new(Upload { key: key.to_owned(), id }, Timing::default()))
     }
 
-    fn put_part(&mut self, upload: &Upload, number: u32, body: &Bytes) -> Outcome<Part> {
+    fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
         let key = segment_key(upload, number);
         let call = Call { body: body.clone(), ..self.in_segments(Method::PUT, &key) };
-        let size_bytes = body.len() as u64;
+        let size_bytes = body.len();
         self.read(&call, |reply, _| Some(Part { number, etag: reply.etag(), size_bytes }))
     }
 

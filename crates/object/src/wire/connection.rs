@@ -10,8 +10,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::client::conn::http1::{self, SendRequest};
 use rustls::pki_types::ServerName;
 use rustls::ClientConnection;
@@ -20,6 +18,7 @@ use super::endpoint::{Endpoint, Scheme};
 use super::resolve::resolve;
 use super::socket::{Activity, Socket};
 use super::tls::Trust;
+use crate::body::Pieces;
 use crate::error::{Error, ErrorKind};
 
 /// Why driving ended without a result.
@@ -123,7 +122,7 @@ fn wait_for(tcp: &TcpStream, events: libc::c_short, until: Instant) -> bool {
 /// A connection to one server.
 pub struct Connection {
     /// Takes requests.
-    pub sender: SendRequest<Full<Bytes>>,
+    pub sender: SendRequest<Pieces>,
     /// Moves their bytes.
     pub driver: Driver,
 }

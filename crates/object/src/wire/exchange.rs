@@ -3,8 +3,7 @@
 use std::error::Error as _;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, CONTENT_LENGTH, HOST};
 use hyper::{Method, Response};
@@ -12,13 +11,12 @@ use hyper::{Method, Response};
 use super::connection::{Connection, Driver, Stopped};
 use super::endpoint::Endpoint;
 use super::tls::Trust;
+use crate::body::{Body, Pieces, Sink};
 use crate::client::Timing;
 use crate::error::{Error, ErrorKind};
 
 /// Bytes kept of an answer that is an error: what follows is for nobody.
 const ERROR_BODY_BYTES: u64 = 64 * 1024;
-/// Memory taken on the server's word alone; more only as more comes.
-const RESERVED_BYTES: u64 = 64 << 20;
 
 /// How long and how much at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +52,10 @@ pub struct Request {
     /// All other headers.
     pub headers: Vec<(&'static str, String)>,
     /// Body, often empty.
-    pub body: Bytes,
+    pub body: Body,
 }
 
-/// Status and headers; the body is in the caller's buffer.
+/// Status and headers. The body of a 2xx went into the caller's sink.
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
@@ -65,6 +63,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// How long it took.
     pub timing: Timing,
+    /// The body of any other answer, or its beginning.
+    pub refusal: Vec<u8>,
 }
 
 impl Reply {
@@ -98,9 +98,9 @@ impl Wire {
         &self.endpoint
     }
 
-    /// Does one request. The answer's body is in `into`, which is cleared first.
-    pub fn exchange(&mut self, request: &Request, into: &mut Vec<u8>) -> Result<Reply, Error> {
-        into.clear();
+    /// Does one request. What a 2xx brings goes into `into`, which is restarted first.
+    pub fn exchange(&mut self, request: &Request, into: &mut dyn Sink) -> Result<Reply, Error> {
+        into.restart();
         let until = Instant::now() + self.limits.request;
         let outgoing = self.outgoing(request)?;
         let (mut connection, connect_ns) = self.connected(until)?;
@@ -110,7 +110,11 @@ impl Wire {
         let answer = answered(&mut connection, outgoing, until, limits);
         let mut response = answer.map_err(|error| self.explain(error))?;
         let status = response.status().as_u16();
-        let limit = if status < 300 { limits.body_bytes } else { ERROR_BODY_BYTES };
+        let mut refusal = Vec::new();
+        let (into, limit) = match status {
+            ..300 => (into, limits.body_bytes),
+            _ => (&mut refusal as &mut dyn Sink, ERROR_BODY_BYTES),
+        };
         let body = response.body_mut();
         let driver = &mut connection.driver;
         let whole = read_body(driver, body, into, limit, until, limits.silence)
@@ -129,21 +133,21 @@ impl Wire {
             return Err(self.explain(Error::new(ErrorKind::Malformed, why).perhaps_performed()));
         }
         let (parts, _) = response.into_parts();
-        Ok(Reply { status, headers: parts.headers, timing })
+        Ok(Reply { status, headers: parts.headers, timing, refusal })
     }
 
     fn explain(&self, error: Error) -> Error {
         error.within(&self.endpoint.to_string())
     }
 
-    fn outgoing(&self, request: &Request) -> Result<hyper::Request<Full<Bytes>>, Error> {
+    fn outgoing(&self, request: &Request) -> Result<hyper::Request<Pieces>, Error> {
         let wrong = |what: &str| {
             Error::new(ErrorKind::Settings, format!("{what} cannot be sent over HTTP"))
         };
         let mut outgoing = hyper::Request::builder()
             .method(request.method.clone())
             .uri(&request.target)
-            .body(Full::new(request.body.clone()))
+            .body(request.body.pieces())
             .map_err(|_| wrong("this path"))?;
         let headers = outgoing.headers_mut();
         let host = HeaderValue::from_str(&self.endpoint.host_header());
@@ -177,7 +181,7 @@ impl Wire {
 
 fn answered(
     connection: &mut Connection,
-    outgoing: hyper::Request<Full<Bytes>>,
+    outgoing: hyper::Request<Pieces>,
     until: Instant,
     limits: Limits,
 ) -> Result<Response<Incoming>, Error> {
@@ -195,14 +199,14 @@ fn answered(
 fn read_body(
     driver: &mut Driver,
     body: &mut Incoming,
-    into: &mut Vec<u8>,
+    into: &mut dyn Sink,
     limit: u64,
     until: Instant,
     silence: Duration,
 ) -> Result<bool, Error> {
     let limits = Limits { silence, ..Limits::default() };
-    let told = body.size_hint().exact().unwrap_or(0).min(limit).min(RESERVED_BYTES);
-    into.reserve(told as usize);
+    into.expect(body.size_hint().exact().unwrap_or(0).min(limit));
+    let mut taken = 0;
     loop {
         let frame = driver
             .run(body.frame(), until, silence)
@@ -210,10 +214,11 @@ fn read_body(
         let Some(frame) = frame else { return Ok(true) };
         let frame = frame.map_err(|error| broken(&error))?;
         let Some(data) = frame.data_ref() else { continue };
-        if into.len() as u64 + data.len() as u64 > limit {
+        taken += data.len() as u64;
+        if taken > limit {
             return Ok(false);
         }
-        into.extend_from_slice(data);
+        into.take(data);
     }
 }
 

@@ -51,7 +51,7 @@ fn objects_come_back_whole(client: &mut dyn ObjectClient, prefix: &str) {
         let key = format!("{prefix}whole-{len}");
         for seed in [1, 2] {
             let body = content(len, seed);
-            client.put(&key, &body).unwrap();
+            client.put(&key, &body.clone().into()).unwrap();
             let found = client.get(&key, None, &mut read).unwrap();
             assert_eq!(read, body, "{len}");
             assert_eq!(found.value.size_bytes, Some(len as u64));
@@ -66,7 +66,7 @@ fn objects_come_back_whole(client: &mut dyn ObjectClient, prefix: &str) {
 fn ranges_are_parts_of_the_whole(client: &mut dyn ObjectClient, prefix: &str) {
     let key = format!("{prefix}ranged");
     let body = content(100_000, 3);
-    client.put(&key, &body).unwrap();
+    client.put(&key, &body.clone().into()).unwrap();
     let mut read = Vec::new();
     for (start, length) in [(0, 1), (0, 100_000), (99_999, 1), (5000, 70_000), (99_000, 5000)] {
         let range = ByteRange { start, length };
@@ -99,7 +99,7 @@ fn odd_keys_are_keys(client: &mut dyn ObjectClient, prefix: &str) {
     sorted.sort();
     let mut read = Vec::new();
     for key in &sorted {
-        client.put(key, &body).unwrap();
+        client.put(key, &body.clone().into()).unwrap();
         client.get(key, None, &mut read).unwrap();
         assert_eq!(read, body, "{key}");
     }
@@ -115,7 +115,7 @@ fn odd_keys_are_keys(client: &mut dyn ObjectClient, prefix: &str) {
 fn listings_are_whole_sorted_and_paged(client: &mut dyn ObjectClient, prefix: &str, lacks: Lacks) {
     let keys: Vec<String> = (0..25).map(|i| format!("{prefix}list/{}/{i:03}", i / 10)).collect();
     for (i, key) in keys.iter().enumerate() {
-        client.put(key, &content(i, 5)).unwrap();
+        client.put(key, &content(i, 5).into()).unwrap();
     }
     let all = client.list_all(&format!("{prefix}list/")).unwrap().value;
     assert_eq!(all.iter().map(|object| object.key.clone()).collect::<Vec<_>>(), keys);
@@ -160,7 +160,7 @@ fn parts_are_joined_in_the_order_of_their_numbers(client: &mut dyn ObjectClient,
     for number in [2, 3, 1] {
         let start = (number - 1) * PART_LEN;
         let body = whole.slice(start..(start + PART_LEN).min(whole.len()));
-        parts.push(client.put_part(&upload, number as u32, &body).unwrap().value);
+        parts.push(client.put_part(&upload, number as u32, &body.into()).unwrap().value);
     }
     assert_eq!(client.head(&key).unwrap_err().kind, ErrorKind::NotFound);
     client.finish_parts(&upload, &parts).unwrap();
@@ -178,7 +178,7 @@ fn parts_are_joined_in_the_order_of_their_numbers(client: &mut dyn ObjectClient,
 fn an_abandoned_upload_leaves_nothing(client: &mut dyn ObjectClient, prefix: &str) {
     let key = format!("{prefix}abandoned");
     let upload = client.begin_parts(&key).unwrap().value;
-    client.put_part(&upload, 1, &content(1000, 7)).unwrap();
+    client.put_part(&upload, 1, &content(1000, 7).into()).unwrap();
     client.abandon_parts(&upload).unwrap();
     assert_eq!(client.head(&key).unwrap_err().kind, ErrorKind::NotFound);
 }
