@@ -9,4 +9,5 @@ pub mod job;
 pub mod local;
 pub mod plan;
 pub mod run;
+mod transfer;
 mod worker;

@@ -83,9 +83,8 @@ impl ObjectEngine {
             pace: plan.phase.rate_per_s.map(Pace::new),
             next_item: AtomicU64::new(0),
         };
-        let cpu_before = CpuTime::now();
         let clients = &mut self.clients[..threads * lanes];
-        let mut counted = work(&shared, clients.chunks_mut(lanes).collect())?;
+        let (mut counted, cpu_before) = work(&shared, clients.chunks_mut(lanes).collect())?;
         let end = End::of(plan.phase.duration_ns, &mut counted.tally);
         let cpu = CpuTime::now().since(cpu_before);
         if end.cut_off == 0 {
@@ -109,11 +108,11 @@ impl ObjectEngine {
     }
 }
 
-/// Starts one worker for each group of connections, together.
+/// Starts one worker for each group of connections, together; and the CPU time until then.
 fn work<C: Clock>(
     shared: &Shared<'_, C>,
     groups: Vec<&mut [Client]>,
-) -> Result<Counted, SetupError> {
+) -> Result<(Counted, CpuTime), SetupError> {
     let gate = Gate::default();
     let workers = groups.len();
     thread::scope(|scope| {
@@ -137,13 +136,14 @@ fn work<C: Clock>(
             }
         }
         gate.until_ready(workers);
+        let cpu_before = CpuTime::now();
         gate.open(shared.clock.now_ns());
         let mut whole = Counted::default();
         for handle in handles {
             let counted = handle.join().unwrap_or_else(|p| std::panic::resume_unwind(p));
             counted.into_iter().for_each(|counted| whole.merge(counted));
         }
-        Ok(whole)
+        Ok((whole, cpu_before))
     })
 }
 

@@ -5,11 +5,12 @@ use std::thread;
 
 use bytes::BytesMut;
 use wavetank_object::{
-    Answer, ByteRange, Bytes, Error, ListRequest, ObjectClient, Outcome, Part, Retrying, Upload,
+    Answer, ByteRange, Error, ListRequest, ObjectClient, Outcome, Part, Retrying, Upload,
 };
 
 use super::job::{Request, REQUESTS};
 use super::plan::ObjectPhasePlan;
+use super::transfer::{Receiving, Sending};
 use crate::clock::Clock;
 use crate::content::Content;
 use crate::failure::Failure;
@@ -127,29 +128,30 @@ impl Counted {
 pub struct Worker<'a, C: Clock> {
     shared: &'a Shared<'a, C>,
     clients: &'a mut [Client],
+    /// For what the client's own storage holds.
     buffer: BytesMut,
-    read: Vec<Vec<u8>>,
+    read: Vec<Receiving>,
     seen: Vec<Seen>,
     local_seen: Option<LocalSeen>,
     counted: Counted,
 }
 
 impl<'a, C: Clock> Worker<'a, C> {
-    /// A worker with its connections. Memory is faulted in here, before the clock starts.
+    /// A worker with its connections. What it keeps of objects is faulted in here, before the clock
+    /// starts.
     pub fn new(shared: &'a Shared<'a, C>, clients: &'a mut [Client]) -> Self {
+        let phase = &shared.plan.phase;
+        let keeps = |request| phase.local.is_some() && shared.plan.request == Some(request);
         let size = shared.plan.set.object_size_bytes as usize;
-        let writes = shared.plan.request.is_none_or(|request| request == Request::Put);
-        let mut buffer = BytesMut::with_capacity(size);
-        buffer.resize(if writes { size } else { 0 }, 1);
-        let reads = shared.plan.request.is_none_or(|request| request == Request::Get);
-        let room = |len: u64| {
-            let mut room = vec![1; if reads { len as usize } else { 0 }];
-            room.clear();
-            room
+        let buffer = BytesMut::zeroed(if keeps(Request::Put) { size } else { 0 });
+        let content = phase.verify.then_some(shared.content);
+        let receiving = |(offset, len): (u64, u64)| {
+            let mut kept = keeps(Request::Get).then(|| vec![1; len as usize]);
+            kept.iter_mut().for_each(Vec::clear);
+            Receiving { content, offset, kept, ..Receiving::default() }
         };
-        let mut read: Vec<Vec<u8>> =
-            shared.plan.parts().into_iter().map(|(_, len)| room(len)).collect();
-        read.resize_with(read.len().max(1), Vec::new);
+        let mut read: Vec<Receiving> = shared.plan.parts().into_iter().map(receiving).collect();
+        read.resize_with(read.len().max(1), || receiving((0, 0)));
         let (seen, local_seen, counted) = (Vec::new(), None, Counted::default());
         Self { shared, clients, buffer, read, seen, local_seen, counted }
     }
@@ -248,41 +250,39 @@ impl<'a, C: Clock> Worker<'a, C> {
 
     fn put(&mut self, index: u64, key: &str) -> Result<u64, Failure> {
         let size = self.shared.plan.set.object_size_bytes;
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(size as usize, 0);
-        if let Err(failure) = self.compose(index, &mut buffer) {
-            self.buffer = buffer;
-            return Err(failure);
-        }
-        let body = buffer.freeze();
+        let object = self.compose(index, size)?;
         let outcome = if self.shared.plan.phase.part_bytes.is_some() {
-            self.put_parts(key, &body)
+            self.put_parts(key, &object)
         } else {
-            let answer = self.clients[0].put(key, &body.clone().into());
+            let answer = self.clients[0].put(key, &object.body(0, size));
             self.note(&answer, size, false)
         };
-        // The memory comes back where the connection has let it go.
-        self.buffer = body.try_into_mut().unwrap_or_default();
+        if let Sending::Read(bytes) = object {
+            // The memory comes back where the connection has let it go.
+            self.buffer = bytes.try_into_mut().unwrap_or_default();
+        }
         outcome.map(|()| size)
     }
 
-    /// The content of object `index`: the client's file of it, or made here.
-    fn compose(&mut self, index: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+    /// Object `index`: the client's file of it, or made as it is sent.
+    fn compose(&mut self, index: u64, size: u64) -> Result<Sending, Failure> {
         let Some(local) = &self.shared.plan.phase.local else {
-            self.shared.content.fill(buffer, index, 0);
-            return Ok(());
+            return Ok(Sending::Made { content: self.shared.content, index });
         };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(size as usize, 0);
         let begun_ns = self.shared.clock.now_ns();
-        let read = local.read(index, buffer);
-        self.note_local(begun_ns, read.map(|()| buffer.len() as u64))
+        let read = local.read(index, &mut buffer);
+        self.note_local(begun_ns, read.map(|()| size))?;
+        Ok(Sending::Read(buffer.freeze()))
     }
 
     /// Writes what was got to the client's own storage, where it has any.
     fn keep(&mut self, item: u64) -> Result<(), Failure> {
         let Some(local) = &self.shared.plan.phase.local else { return Ok(()) };
         let begun_ns = self.shared.clock.now_ns();
-        let written = local.write(item, self.read.iter().map(Vec::as_slice));
-        let bytes = self.read.iter().map(|part| part.len() as u64).sum();
+        let written = local.write(item, self.read.iter().filter_map(|read| read.kept.as_deref()));
+        let bytes = self.read.iter().map(|read| read.length).sum();
         self.note_local(begun_ns, written.map(|()| bytes))
     }
 
@@ -296,11 +296,11 @@ impl<'a, C: Clock> Worker<'a, C> {
         outcome.map(|_| ())
     }
 
-    fn put_parts(&mut self, key: &str, body: &Bytes) -> Result<(), Failure> {
+    fn put_parts(&mut self, key: &str, object: &Sending) -> Result<(), Failure> {
         let begun = self.clients[0].begin_parts(key);
         self.note(&begun, 0, false)?;
         let Ok(Answer { value: upload, .. }) = begun else { return Ok(()) };
-        let written = self.put_all(&upload, body);
+        let written = self.put_all(&upload, object);
         let finished = written.and_then(|parts| {
             let answer = self.clients[0].finish_parts(&upload, &parts);
             self.note(&answer, 0, false)
@@ -311,12 +311,11 @@ impl<'a, C: Clock> Worker<'a, C> {
         finished
     }
 
-    fn put_all(&mut self, upload: &Upload, body: &Bytes) -> Result<Vec<Part>, Failure> {
+    fn put_all(&mut self, upload: &Upload, object: &Sending) -> Result<Vec<Part>, Failure> {
         let parts = self.shared.plan.parts();
-        let put = |client: &mut Client, number: usize, _: &mut Vec<u8>| {
+        let put = |client: &mut Client, number: usize, _: &mut Receiving| {
             let (offset, len) = parts[number];
-            let part = body.slice(offset as usize..(offset + len) as usize);
-            client.put_part(upload, number as u32 + 1, &part.into())
+            client.put_part(upload, number as u32 + 1, &object.body(offset, len))
         };
         let answers = self.in_parallel(parts.len(), put);
         let mut written = Vec::with_capacity(parts.len());
@@ -330,14 +329,15 @@ impl<'a, C: Clock> Worker<'a, C> {
 
     fn get(&mut self, index: u64, key: &str) -> Result<u64, Failure> {
         let parts = self.shared.plan.parts();
+        self.read.iter_mut().for_each(|receiving| receiving.index = index);
         if self.shared.plan.phase.part_bytes.is_none() {
             let answer = self.clients[0].get(key, None, &mut self.read[0]);
-            let len = self.read[0].len() as u64;
+            let len = self.read[0].length;
             self.note(&answer, len, false)?;
             let whole = [(0, self.shared.plan.set.object_size_bytes)];
-            return self.check_content(index, &whole);
+            return self.check_content(&whole);
         }
-        let get = |client: &mut Client, number: usize, into: &mut Vec<u8>| {
+        let get = |client: &mut Client, number: usize, into: &mut Receiving| {
             let (start, length) = parts[number];
             client.get(key, Some(ByteRange { start, length }), into)
         };
@@ -346,19 +346,19 @@ impl<'a, C: Clock> Worker<'a, C> {
         for (answer, (_, len)) in answers.iter().zip(&parts) {
             failed = failed.or(self.note(answer, *len, true).err());
         }
-        failed.map_or_else(|| self.check_content(index, &parts), Err)
+        failed.map_or_else(|| self.check_content(&parts), Err)
     }
 
-    /// Compares what was read (always its length, its bytes where that was asked).
-    fn check_content(&mut self, index: u64, parts: &[(u64, u64)]) -> Result<u64, Failure> {
+    /// Whether what came is right (always its length, its bytes where that was asked).
+    fn check_content(&mut self, parts: &[(u64, u64)]) -> Result<u64, Failure> {
         let mut bytes = 0;
-        for (read, (offset, len)) in self.read.iter().zip(parts) {
-            if read.len() as u64 != *len {
+        for (read, (_, len)) in self.read.iter().zip(parts) {
+            if read.length != *len {
                 return Err(Failure::ShortRead);
             }
             if self.shared.plan.phase.verify {
                 self.counted.tally.checked_bytes += len;
-                if !self.shared.content.matches(read, index, *offset) {
+                if read.differs {
                     return Err(Failure::Mismatch);
                 }
             }
@@ -371,15 +371,15 @@ impl<'a, C: Clock> Worker<'a, C> {
     fn in_parallel<T: Send>(
         &mut self,
         count: usize,
-        request: impl Fn(&mut Client, usize, &mut Vec<u8>) -> Outcome<T> + Sync,
+        request: impl Fn(&mut Client, usize, &mut Receiving) -> Outcome<T> + Sync,
     ) -> Vec<Outcome<T>> {
         let lanes = self.clients.len().min(count).max(1);
-        let mut work: Vec<Vec<(usize, &mut Vec<u8>)>> = (0..lanes).map(|_| Vec::new()).collect();
+        let mut work: Vec<Vec<(usize, &mut Receiving)>> = (0..lanes).map(|_| Vec::new()).collect();
         for (number, read) in self.read.iter_mut().enumerate().take(count) {
             work[number % lanes].push((number, read));
         }
         let request = &request;
-        let lane = |client: &mut Client, work: Vec<(usize, &mut Vec<u8>)>| {
+        let lane = |client: &mut Client, work: Vec<(usize, &mut Receiving)>| {
             let one = |(number, read)| (number, request(client, number, read));
             work.into_iter().map(one).collect::<Vec<_>>()
         };
