@@ -11,6 +11,7 @@ from sample_runs import IDEAL, REALISTIC, cell
 from wavetank.analysis import wording
 from wavetank.analysis.labels import label_cells
 from wavetank.analysis.link import payload_limit_bytes_per_s
+from wavetank.study.model import Cell, SystemChoice
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,20 @@ def test_disks_that_differ_in_size_alone_have_one_name() -> None:
     assert labels.of(small.disk) == labels.of(large.disk) == "ram"
     apart = label_cells([small, slow])
     assert apart.of(small.disk) != apart.of(slow.disk)
+
+
+def test_a_setting_that_goes_with_another_is_told_where_it_differs() -> None:
+    def with_options(**options: str | float | bool) -> Cell:
+        return msgspec.structs.replace(cell("s3"), system=SystemChoice("s3", options))
+
+    other, quick, slow = (
+        with_options(server="versitygw"),
+        with_options(server="swift", pipeline="lean"),
+        with_options(server="swift", pipeline="full"),
+    )
+    labels = label_cells([other, quick])
+    assert labels.of(quick.system) == "s3:server=swift"
+    labels = label_cells([other, quick, slow])
+    assert labels.of(quick.system) == "s3:pipeline=lean:server=swift"
+    alone = label_cells([with_options(), with_options(server="swift")])
+    assert len(set(alone.by_record.values()) & {"s3", "s3:server=swift"}) == 2

@@ -55,10 +55,24 @@ def _suffixes(records: Sequence[Named]) -> list[str]:
     settings = [_settings(record) for record in records]
     keys = sorted({key for one in settings for key in one})
     differing = [key for key in keys if len({repr(one.get(key)) for one in settings}) > 1]
+    if isinstance(records[0], SystemChoice):
+        # A setting that goes only with another one's value is told by that.
+        own = [key for key in differing if len(_values(key, settings)) > 1]
+        suffixes = _told(own, settings)
+        if len(set(suffixes)) == len(suffixes):
+            return suffixes
+    return _told(differing, settings)
+
+
+def _values(key: str, settings: Sequence[Mapping[str, Scalar]]) -> set[str]:
+    return {repr(one[key]) for one in settings if key in one}
+
+
+def _told(keys: Sequence[str], settings: Sequence[Mapping[str, Scalar]]) -> list[str]:
     return [
         ":".join(
             words.setting_text(key, one[key])
-            for key in differing
+            for key in keys
             if key in one and not words.is_automatic(key, one[key])
         )
         for one in settings
