@@ -57,5 +57,10 @@ CLIENT = Client(
         ),
     ),
     command,
-    fails_on=("rclone",),
+    fails_on={
+        # rclone 1.75.2: PUT of `d/` makes a file `d`, and a PUT of `d/f` then answers 500 "file
+        # already exists". s3fs 1.90 has no way to go without the object.
+        "rclone": "its directories, objects like d/, become plain files on this server, and "
+        "nothing can be written below them (EIO)"
+    },
 )

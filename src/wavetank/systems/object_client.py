@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -51,8 +51,8 @@ def set_aside(bed: Bed) -> Iterator[Path]:
 
 
 class Client(msgspec.Struct, frozen=True):
-    """A FUSE program: its settings, the command line that keeps it in the foreground, and the
-    servers its files can't be written to. `folder`, for the files of one trial, is empty.
+    """A FUSE program: its settings, the command line that keeps it in the foreground (its files
+    of one trial are in a folder, which is empty), and the servers it fails on, with why.
 
     `filled` runs before the mount: the set is where the client will find it, and what the client
     needs beside the endpoint is up until the context is left.
@@ -64,7 +64,7 @@ class Client(msgspec.Struct, frozen=True):
     parameters: tuple[Parameter, ...]
     command: Callable[[Endpoint, Settings, Path], list[str]]
     filled: Callable[[Bed, Endpoint, Settings, Path], AbstractContextManager[None]] = as_objects
-    fails_on: tuple[str, ...] = ()
+    fails_on: Mapping[str, str] = {}
 
 
 def count(text: str) -> int:

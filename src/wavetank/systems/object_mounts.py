@@ -72,10 +72,11 @@ class Mounted(msgspec.Struct, frozen=True):
     def check(self, settings: Settings) -> None:
         """The server's rules, and pairs that are known to fail."""
         self.server.check(settings)
-        if settings.get("server") in self.client.fails_on:
+        server = str(settings.get("server"))
+        if server in self.client.fails_on:
             raise UsageError(
-                f"{self.name}:server={settings['server']}: {self.client.label} fails to write to "
-                f"this server (EIO); take {self.server.name}+rclone or another server."
+                f"{self.name}:server={server}: {self.client.label} fails there: "
+                f"{self.client.fails_on[server]}; take {self.server.name}+rclone or another server."
             )
 
     @contextmanager
