@@ -16,7 +16,7 @@ use rustls::ClientConnection;
 
 use super::endpoint::{Endpoint, Scheme};
 use super::resolve::resolve;
-use super::socket::{Activity, Socket};
+use super::socket::{Activity, Socket, Tls};
 use super::tls::Trust;
 use crate::body::Pieces;
 use crate::error::{Error, ErrorKind};
@@ -60,6 +60,7 @@ impl Driver {
     /// Lets the protocol do what can be done at once; false where the connection has ended.
     pub fn is_open(&mut self) -> bool {
         let waker = self.waker.clone();
+        self.activity.look_again();
         self.poll_protocol(&mut Context::from_waker(&waker));
         !self.closed
     }
@@ -98,6 +99,7 @@ impl Driver {
             if !wait_for(&self.tcp, events, until.min(quiet)) {
                 return Err(if until <= quiet { Stopped::Deadline } else { Stopped::Silence });
             }
+            self.activity.look_again();
         }
     }
 }
@@ -138,14 +140,13 @@ impl Connection {
         tcp.set_nonblocking(true).map_err(|error| failed(&error))?;
         let tls = match (endpoint.scheme, trust) {
             (Scheme::Http, _) => None,
-            (Scheme::Https, Some(trust)) => {
-                Some(Box::new(shake_hands(endpoint, trust, &tcp, until)?))
-            }
+            (Scheme::Https, Some(trust)) => Some(shake_hands(endpoint, trust, &tcp, until)?),
             (Scheme::Https, None) => {
                 return Err(Error::new(ErrorKind::Tls, "no certificate authorities were given"));
             }
         };
         let tcp = Arc::new(tcp);
+        let tls = tls.map(|session| Tls::new(session, &tcp));
         let activity = Arc::new(Activity::new());
         let socket = Socket { tcp: Arc::clone(&tcp), tls, activity: Arc::clone(&activity) };
         let woken = Arc::new(Woken::default());

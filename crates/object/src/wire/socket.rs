@@ -3,7 +3,7 @@
 //! Whoever drives the connection asks [`Activity`] what to wait for, when the first byte of an
 //! answer came and when anything last moved.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -18,6 +18,8 @@ use rustls::ClientConnection;
 
 /// Bytes read from TLS at once: the largest record (RFC 8446, 5.1).
 const RECORD_LEN: usize = 16 * 1024;
+/// Bytes read for TLS with one system call.
+const READ_LEN: usize = 128 * 1024;
 
 /// What happened on a socket. Times are ns after `began`; 0 is never.
 pub struct Activity {
@@ -26,6 +28,8 @@ pub struct Activity {
     last_move_ns: AtomicU64,
     wants_read: AtomicBool,
     wants_write: AtomicBool,
+    /// Nothing was there at the last look, and nothing has come since as far as poll(2) told.
+    drained: AtomicBool,
 }
 
 impl Activity {
@@ -37,6 +41,7 @@ impl Activity {
             last_move_ns: AtomicU64::new(0),
             wants_read: AtomicBool::new(false),
             wants_write: AtomicBool::new(false),
+            drained: AtomicBool::new(false),
         }
     }
 
@@ -59,6 +64,12 @@ impl Activity {
     /// When anything last moved.
     pub fn last_move(&self) -> Instant {
         self.began + Duration::from_nanos(self.last_move_ns.load(Ordering::Relaxed))
+    }
+
+    /// There may be something to read: hyper looks at every turn, and each look that finds nothing
+    /// would be a system call.
+    pub fn look_again(&self) {
+        self.drained.store(false, Ordering::Relaxed);
     }
 
     /// The poll(2) events the socket waits for; asking clears them.
@@ -86,12 +97,34 @@ impl Activity {
     }
 }
 
+/// A TLS session, and what was read for it and not yet taken: rustls takes 4 KiB at a time.
+pub struct Tls {
+    session: ClientConnection,
+    incoming: BufReader<Incoming>,
+}
+
+impl Tls {
+    /// TLS over `tcp`, its handshake done.
+    pub fn new(session: ClientConnection, tcp: &Arc<TcpStream>) -> Box<Self> {
+        let incoming = BufReader::with_capacity(READ_LEN, Incoming(Arc::clone(tcp)));
+        Box::new(Self { session, incoming })
+    }
+}
+
+struct Incoming(Arc<TcpStream>);
+
+impl io::Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*self.0).read(buffer)
+    }
+}
+
 /// The socket; hyper owns it.
 pub struct Socket {
     /// Shared with the driver, which waits on it: so its number is never another file's.
     pub tcp: Arc<TcpStream>,
-    /// TLS state, its handshake done.
-    pub tls: Option<Box<ClientConnection>>,
+    /// TLS, its handshake done.
+    pub tls: Option<Box<Tls>>,
     /// What happens on it.
     pub activity: Arc<Activity>,
 }
@@ -103,7 +136,13 @@ fn would_block(error: &io::Error) -> bool {
 impl Socket {
     /// Reads what is there; how many bytes, 0 at the end.
     fn receive(&mut self, buffer: &mut ReadBufCursor<'_>) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else { return receive_plain(&self.tcp, buffer) };
+        let drained = &self.activity.drained;
+        let Some(Tls { session: tls, incoming }) = self.tls.as_deref_mut() else {
+            if drained.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            return receive_plain(&self.tcp, buffer);
+        };
         let mut record = [0; RECORD_LEN];
         let len = buffer.remaining().min(RECORD_LEN);
         loop {
@@ -116,14 +155,19 @@ impl Socket {
                 Err(error) => return Err(error),
             }
             // Its end shows in the reader, as an orderly close or not.
-            let _ = tls.read_tls(&mut &*self.tcp)?;
+            if incoming.buffer().is_empty() && drained.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let _ = tls.read_tls(incoming)?;
             tls.process_new_packets()
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         }
     }
 
     fn send(&mut self, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else { return (&*self.tcp).write_vectored(parts) };
+        let Some(Tls { session: tls, .. }) = self.tls.as_deref_mut() else {
+            return (&*self.tcp).write_vectored(parts);
+        };
         let taken = tls.writer().write_vectored(parts)?;
         while tls.wants_write() {
             match tls.write_tls(&mut &*self.tcp) {
@@ -190,7 +234,9 @@ impl Read for Socket {
             Err(error) if would_block(&error) => {
                 if error.kind() == io::ErrorKind::Interrupted {
                     cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
+                self.activity.drained.store(true, Ordering::Relaxed);
                 self.activity.wants_read.store(true, Ordering::Relaxed);
                 Poll::Pending
             }
@@ -222,7 +268,9 @@ impl Write for Socket {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        while let Some(tls) = this.tls.as_mut().filter(|tls| tls.wants_write()) {
+        while let Some(tls) =
+            this.tls.as_mut().map(|tls| &mut tls.session).filter(|tls| tls.wants_write())
+        {
             match tls.write_tls(&mut &*this.tcp) {
                 Ok(_) => this.activity.wrote(),
                 Err(error) => return this.wait_to_write(cx, error),
@@ -233,7 +281,7 @@ impl Write for Socket {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if let Some(tls) = &mut this.tls {
+        if let Some(Tls { session: tls, .. }) = this.tls.as_deref_mut() {
             tls.send_close_notify();
             let _ = tls.write_tls(&mut &*this.tcp);
         }
