@@ -19,7 +19,7 @@ from wavetank.runs.records import OperationRecord, TrialRecord
 
 pytestmark = pytest.mark.guest
 
-SYSTEMS = ["s3", "swift"]
+SYSTEMS = ["s3", "s3:server=swift", "swift"]
 
 
 def request(system: str, network: str, **grid: list[str]) -> Request:
@@ -85,7 +85,11 @@ def test_what_is_got_is_what_was_put(tools: Tools, tmp_path: Path, system: str) 
 
 @pytest.mark.parametrize(
     ("system", "operations"),
-    [("s3", ["put", "get", "head", "delete", "list"]), ("swift", ["delete", "list"])],
+    [
+        ("s3", ["put", "get", "head", "delete", "list"]),
+        ("s3:server=swift", ["put", "get"]),
+        ("swift", ["delete", "list"]),
+    ],
 )
 def test_a_round_trip_is_all_that_a_small_request_waits_for(
     tools: Tools, tmp_path: Path, system: str, operations: list[str]
@@ -112,6 +116,7 @@ def test_a_mix_is_told_by_its_kinds(tools: Tools, tmp_path: Path, system: str) -
     [
         ("s3", {"size": ["12MiB"], "parts": ["2"], "operation": ["put", "get"]}),
         ("s3", {"size": ["1MiB"], "parts": ["8"], "operation": ["get"], "verify": ["yes"]}),
+        ("s3:server=swift", {"size": ["12MiB"], "parts": ["2"], "operation": ["put", "get"]}),
         ("swift", {"size": ["256KiB"], "parts": ["4"], "operation": ["put"]}),
     ],
 )

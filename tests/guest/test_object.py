@@ -21,7 +21,16 @@ from wavetank.runs.directory import TRIALS, Run
 
 pytestmark = pytest.mark.guest
 
-SYSTEMS = ["s3+s3fs", "s3+rclone", "s3+rclone:server=rclone", "swift+rclone"]
+SYSTEMS = [
+    "s3+s3fs",
+    "s3+s3fs:server=swift",
+    "s3+rclone",
+    "s3+rclone:server=rclone",
+    "s3+juicefs",
+    "s3+juicefs:meta=sqlite3",
+    "swift+rclone",
+    "swift+juicefs",
+]
 
 
 def request(system: str, network: str, seed: int = 1, disk: str = "ssd") -> Request:
@@ -74,6 +83,7 @@ def test_two_runs_with_one_seed_are_the_same_to_the_byte(
     ("system", "durability"),
     [
         ("s3+rclone", "none"),
+        ("s3+rclone:server=swift", "each-object"),
         ("swift+rclone", "each-object"),
         ("swift+rclone:fsync=no", "none"),
     ],
@@ -84,6 +94,22 @@ def test_durability_is_what_the_journal_saw(
 ) -> None:
     run = conduct(tools, tmp_path / "run", request(system, "ideal-1000", disk=disk))
     assert {trial.effective["durability"] for trial in run.trials} == {durability}
+
+
+def test_metadata_on_the_server_costs_round_trips_and_the_client_s_own_none(
+    tools: Tools, tmp_path: Path
+) -> None:
+    waits = {}
+    for meta in ("redis", "sqlite3"):
+        asked = request(f"s3+juicefs:meta={meta}", "latency-50")
+        run = conduct(tools, tmp_path / meta, asked)
+        waits[meta] = [row.latency_ns_p50 for row in tank.rows_of(run)]
+        assert {trial.effective["metadata"] for trial in run.trials} == {meta}
+    for over_the_path, at_hand in zip(waits["redis"], waits["sqlite3"], strict=True):
+        assert over_the_path is not None
+        assert at_hand is not None
+        # The block itself is a round trip at least; a look-up and what it finds are more.
+        assert 45e6 < at_hand < over_the_path - 90e6
 
 
 def test_a_declared_service_time_is_in_every_request(tools: Tools, tmp_path: Path) -> None:
