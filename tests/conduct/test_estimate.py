@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from wavetank.conduct import estimate
 from wavetank.conduct.planning import Request, make_plan
-from wavetank.study.model import Cell
+from wavetank.study.model import Cell, SystemChoice
 
 MakeCell = Callable[..., Cell]
 
@@ -90,3 +91,7 @@ def test_requests_over_rest_take_their_duration_and_the_more_wall_time_the_more_
     assert alone.wall_s < many.wall_s
     swift = estimate.of_trial(make_cell("object", system="swift", network="latency-50"))
     assert swift.wall_s > alone.wall_s
+    # Asked by S3 it is as dear.
+    cell = make_cell("object", system="s3", network="latency-50")
+    asked = msgspec.structs.replace(cell, system=SystemChoice("s3", {"server": "swift"}))
+    assert estimate.of_trial(asked) == swift

@@ -23,7 +23,7 @@ def test_what_runs_in_the_kernel_is_not_charged(name: str) -> None:
     assert syscall_cost.KEY not in systems.resolve(name, {})
 
 
-@pytest.mark.parametrize("name", ["s3+s3fs", "s3+rclone", "swift+rclone"])
+@pytest.mark.parametrize("name", ["s3+s3fs", "s3+rclone", "s3+juicefs", "swift+rclone"])
 def test_programs_are_charged_what_the_system_declares(name: str) -> None:
     assert syscall_cost.of_cell(cell_of(name)) == 10_000
     assert syscall_cost.of_cell(cell_of(f"{name}:syscall-cost=0")) == 0

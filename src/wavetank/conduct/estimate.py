@@ -103,7 +103,8 @@ def _of_requests(cell: Cell) -> Estimate:
     phase, size_bytes = measure.phases[0], measure.set.object_size_bytes
     moves = phase.action in ("put", "get", "mix")
     simulated_s = (phase.duration_ns or 0) / 1e9
-    cost = REST.get(cell.system.name, REST["swift"])
+    server = _server(cell)
+    cost = REST[server]
     least_s = [cost.calls * syscall_cost.of_cell(cell) / 1e9]
     rate_bytes_per_s = _rate_bytes_per_s(cell.network) if moves else 0.0
     if rate_bytes_per_s:
@@ -118,11 +119,17 @@ def _of_requests(cell: Cell) -> Estimate:
     wall_s = cost.start_s + requests * (call_s + (size_bytes * cost.byte_s if moves else 0.0))
     if prepare is not None:
         # As files, or by requests from inside the server's namespace.
-        as_files = cell.system.name == "s3"
+        as_files = server == "s3"
         made_s = NETWORKED.file_made_s if as_files else call_s
         byte_made_s = NETWORKED.byte_made_s if as_files else cost.byte_s
         wall_s += prepare.set.objects * (made_s + size_bytes * byte_made_s)
     return Estimate(simulated_s=simulated_s, wall_s=wall_s)
+
+
+def _server(cell: Cell) -> str:
+    """Which of `REST` serves: Swift does so in both protocols."""
+    is_swift = "swift" in (cell.system.name, cell.system.options.get("server"))
+    return "swift" if is_swift else "s3"
 
 
 def of_plan(plan: Plan, indices: Sequence[int], workers: int) -> Estimate:
