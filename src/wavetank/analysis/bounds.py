@@ -38,6 +38,7 @@ def _all_else(row: CellRow) -> bytes:
         [
             [row.system, row.network, row.workload, row.operation, row.clock],
             [row.disk, row.cache_state, row.syscall_ns],
+            [row.client_disk, row.client_memory_bytes, row.client_processors],
             parameters,
         ]
     )

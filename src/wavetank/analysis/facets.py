@@ -24,8 +24,8 @@ _PREFERRED = (
 
 
 def conditions(row: CellRow) -> Conditions:
-    """Parameters of the workload, disk, cache state and declared cost of a system call; not what
-    only bounds how long the cell was measured.
+    """Parameters of the workload, disk, cache state, declared cost of a system call, and what is
+    declared of the client; not what only bounds how long the cell was measured.
     """
     found: Conditions = {
         key: value
@@ -35,7 +35,17 @@ def conditions(row: CellRow) -> Conditions:
     found["disk"] = row.disk
     found["cache_state"] = row.cache_state
     found["syscall_ns"] = row.syscall_ns
-    return found
+    return found | declared_client(row)
+
+
+def declared_client(row: CellRow) -> Conditions:
+    """What is declared of the client; empty for nearly all runs, which say nothing of it."""
+    found: Conditions = {
+        "client_disk": row.client_disk,
+        "client_memory_bytes": row.client_memory_bytes,
+        "client_processors": row.client_processors,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def comparison_key(row: CellRow) -> tuple[object, ...]:

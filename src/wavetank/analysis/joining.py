@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,7 +31,8 @@ from wavetank.runs.records import (
     TrialRecord,
     WallRecord,
 )
-from wavetank.study.model import Cell, canonical_json
+from wavetank.study import disks
+from wavetank.study.model import Cell, Client, canonical_json
 
 BASELINE_SYSTEM = "local"
 RETRANSMISSIONS = "segments_retransmitted"
@@ -103,11 +105,25 @@ def _join(repeats: Sequence[JudgedTrial], labels: Labels, rng: np.random.Generat
         baseline=first.system.name == BASELINE_SYSTEM,
         parts=list(dict.fromkeys(part for one in repeats for part in one.parts)),
         durability=_durability(usable),
+        **_client(first),
         trials=with_outliers([one.outcome for one in repeats]),
         network_declared=first.network,
         network_measured=_network_measured(repeats),
     )
     return _with_numbers(row, usable, rng) if usable else row
+
+
+def _client(cell: Cell) -> dict[str, Any]:
+    """What is declared of the client; its disk by the notation that asks for it, size apart."""
+    client = cell.client
+    if not isinstance(client, Client):
+        return {}
+    disk = client.disk
+    return {
+        "client_disk": disk and disks.notation(msgspec.structs.replace(disk, size_bytes=0)),
+        "client_memory_bytes": client.memory_bytes,
+        "client_processors": client.processors,
+    }
 
 
 def _durability(usable: Sequence[JudgedTrial]) -> str | None:
@@ -144,6 +160,9 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
     payload = sum(primary.bytes for primary in primaries)
     operation_rates = [rate.operations_per_s for rate in rates]
     byte_rates = [rate.bytes_per_s for rate in rates] if payload else []
+    overall = [one.bytes * NS_PER_S / phase.elapsed_ns for one, phase in _with_time(phases)]
+    timed = [phase for _, phase in _with_time(phases) if row.clock == "real"]
+    shares = [(one.user_cpu_ns + one.system_cpu_ns) / one.elapsed_ns for one in timed]
     errors: dict[str, int] = {}
     for primary in primaries:
         for name, count in primary.errors.items():
@@ -157,6 +176,8 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
         operations_interval=median_interval(operation_rates, rng),
         throughput_interval=median_interval(byte_rates, rng),
         elapsed_s=median(phase.elapsed_ns for phase in phases) / NS_PER_S,
+        overall_bytes_per_s=median(overall) if payload and overall else None,
+        processors_used=median(shares) if shares else None,
         payload_bytes=payload,
         failed_operations=sum(primary.failed for primary in primaries),
         errors=errors,
@@ -168,6 +189,10 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
         other_operations=_other_operations([phase.operations[1:] for phase in phases]),
     )
     return _with_link(_with_latency(row, primaries), usable)
+
+
+def _with_time(phases: Sequence[PhaseRecord]) -> list[tuple[OperationRecord, PhaseRecord]]:
+    return [(phase.operations[0], phase) for phase in phases if phase.elapsed_ns]
 
 
 def _with_latency(row: CellRow, primaries: Sequence[OperationRecord]) -> CellRow:

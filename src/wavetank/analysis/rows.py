@@ -67,6 +67,9 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     `link_utilisation`: throughput over the payload limit of the declared rate. `parts`: those of
     the study that asked for the cell. `bounds`: parameters that only bound how long it was measured
     (`analysis.bounds`). `durability`: the class that was probed of an object server.
+    `client_disk`, `client_memory_bytes`, `client_processors`: of the client, as declared.
+    `overall_bytes_per_s`: payload over the whole of the measured phase, warm-up included.
+    `processors_used`: processor time of the load engine over the phase's; None where it is free.
     """
 
     system: str
@@ -117,6 +120,11 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     parts: list[str] = []
     bounds: frozenset[str] = frozenset()
     durability: str | None = None
+    client_disk: str | None = None
+    client_memory_bytes: int | None = None
+    client_processors: float | None = None
+    overall_bytes_per_s: float | None = None
+    processors_used: float | None = None
     trials: list[TrialOutcome]
     network_declared: Network
     network_measured: NetworkMeasured | None = None

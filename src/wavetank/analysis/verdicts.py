@@ -24,7 +24,7 @@ from wavetank.analysis.wording import (
     percent_text,
     system_text,
 )
-from wavetank.study.model import AS_IT_IS, Clock
+from wavetank.study.model import NOT_EMULATED, Clock
 
 MOST_NAMED = 4
 """A longer list of systems is no answer; it is said in sum, and the overview has the names."""
@@ -95,7 +95,7 @@ def finding(comparison: Comparison) -> str:
 
 def _alone(comparison: Comparison) -> str:
     only = comparison.standings[0]
-    if comparison.network == AS_IT_IS:
+    if comparison.network in NOT_EMULATED:
         return _rate(only, comparison.metric)
     parts = [_rate(only, comparison.metric)]
     parts += [
@@ -160,7 +160,7 @@ def _headline(comparisons: Sequence[Comparison]) -> str:
     """The comparisons of one network in a sentence or two."""
     decided = [one for one in comparisons if one.outcome in {"wins", "level"}]
     if not decided:
-        if all(one.network == AS_IT_IS for one in comparisons):
+        if all(one.network in NOT_EMULATED for one in comparisons):
             return "Measured as it is; wavetank diff sets it beside another."
         if any(one.outcome == "alone" for one in comparisons):
             return "Only one system has usable results: nothing to compare."

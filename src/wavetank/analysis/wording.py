@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wavetank.analysis.labels import Scalar, scalar_text
-from wavetank.study.model import AS_IT_IS, GilbertElliottLoss, Network
+from wavetank.study.model import AS_IT_IS, LOOPBACK, GilbertElliottLoss, Network
 
 _SYSTEM_NAMES = {
     "local": "local disk",
@@ -140,6 +140,8 @@ def network_text(network: Network) -> str:
     """`100 Mbit/s, 50 ms RTT, ±10 ms jitter, 0.1 % loss`: the declared path in words."""
     if network.name == AS_IT_IS:
         return "not emulated: the path as it is"
+    if network.name == LOOPBACK:
+        return "not emulated: this machine's own loopback"
     rate = network.rate_bit_per_s
     parts = [bit_rate_text(rate) if rate else "no rate limit"]
     parts.append(f"{_short_duration(network.rtt_ns)} RTT" if network.rtt_ns else "no added delay")
@@ -178,6 +180,9 @@ def condition_text(name: str, value: Scalar) -> str:
         "threads": f"{shown} thread{'' if value == 1 else 's'}",
         "access": f"{shown} access",
         "disk": f"disk {shown}",
+        "client_disk": f"client's disk {shown}",
+        "client_memory_bytes": f"{shown} of client's memory",
+        "client_processors": f"{shown} of a processor for the client",
         "cache_state": f"{shown.replace('-', ' ')} cache",
         "rate_per_s": f"{shown} offered per second",
     }

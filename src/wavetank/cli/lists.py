@@ -102,7 +102,12 @@ def studies(json: o.Json = False) -> None:
         _print("studies", documents, json)
         return
     rows = [
-        {"id": study.id, "title": study.title, "findings": ", ".join(study.findings)}
+        {
+            "id": study.id,
+            "of": study.source.place if study.source else "",
+            "title": study.title,
+            "findings": ", ".join(study.findings),
+        }
         for study in found
     ]
     _print("studies", rows, json)

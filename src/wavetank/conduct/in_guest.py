@@ -18,7 +18,8 @@ from pathlib import Path
 import msgspec
 
 from wavetank import systems, workloads
-from wavetank.conduct import object_engine, plausibility
+from wavetank.conduct import client_side, object_engine, plausibility
+from wavetank.conduct.client_side import ClientSide
 from wavetank.conduct.guest_job import (
     Booted,
     Ended,
@@ -137,6 +138,7 @@ class _Trial:
         self._cell = trial.seeded_cell
         self._job = job
         self._verified = verified
+        self._client: ClientSide | None = None
 
     def run(self) -> TrialRecord:
         """Path, verification, disk, system, measurement."""
@@ -146,6 +148,7 @@ class _Trial:
             measured = self._network(topology) if system.needs_network else None
             if measured is not None and measured.violations:
                 return self._void(measured)
+            self._client = stack.enter_context(client_side.made(self._cell, self._engine))
             device = stack.enter_context(attached(self._cell.disk))
             bed = Bed(topology, device, self._fill, self._cell.cache_state)
             target = stack.enter_context(self._up(bed))
@@ -198,8 +201,10 @@ class _Trial:
         name = self._cell.workload.name
         if isinstance(target, Endpoint):
             job = workloads.on_objects(name).measure(self._cell)
-            store = object_engine.store_of(target)
-            return self._engine(msgspec.structs.replace(job, object=store))
+            job = msgspec.structs.replace(job, object=object_engine.store_of(target))
+            if self._client is None:
+                return self._engine(job)
+            return self._engine(self._client.with_files(job), self._client.group)
         files = workloads.on_files(name).measure(self._cell)
         return self._engine(msgspec.structs.replace(files, root=str(target)))
 
@@ -253,12 +258,16 @@ class _Trial:
             effective=effective_settings() | bed.notes,
         )
 
-    def _engine(self, job: EngineJob | ObjectJob) -> list[PhaseRecord]:
+    def _engine(
+        self, job: EngineJob | ObjectJob, surroundings: programs.Surroundings | None = None
+    ) -> list[PhaseRecord]:
         """The load engine; its phases' records."""
         JOB.write_bytes(msgspec.json.encode(job))
         OUTPUT.unlink(missing_ok=True)
         programs.run(
-            [self._job.engine, str(JOB), "--output", str(OUTPUT)], deadline_s=ENGINE_DEADLINE_S
+            [self._job.engine, str(JOB), "--output", str(OUTPUT)],
+            surroundings,
+            deadline_s=ENGINE_DEADLINE_S,
         )
         return [
             msgspec.json.decode(line, type=PhaseRecord) for line in OUTPUT.read_bytes().splitlines()

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wavetank import systems, workloads
+from wavetank.conduct import client_files
 from wavetank.errors import WavetankError
 from wavetank.runs.records import Plan
-from wavetank.study.model import Cell
+from wavetank.study.model import Cell, Client
 
 GUEST_BASE_BYTES = 768 * 2**20
 SOCKET_BYTES_MOST = 16 << 20  # the largest buffer a socket grows to (study.model.Tcp)
@@ -37,8 +38,15 @@ def guest_memory_bytes(cells: Sequence[Cell]) -> int:
 def _needed_bytes(cell: Cell) -> int:
     footprint_bytes = workloads.get(cell.workload.name).footprint_bytes(cell)
     if systems.serves(cell.system.name) == "objects":
-        return 2 * footprint_bytes + _client_bytes(cell)
+        return 2 * footprint_bytes + _client_bytes(cell) + _client_machine_bytes(cell)
     return footprint_bytes * (3 if systems.needs_network(cell.system.name) else 2)
+
+
+def _client_machine_bytes(cell: Cell) -> int:
+    """A declared client's disk, as far as it is written, and the memory it may fill."""
+    if not isinstance(cell.client, Client) or cell.client.memory_bytes is None:
+        return 0
+    return client_files.footprint_bytes(cell) + cell.client.memory_bytes
 
 
 def _client_bytes(cell: Cell) -> int:

@@ -61,17 +61,24 @@ def put_set(job: ObjectJob, endpoint: Endpoint, topology: Topology, run: Run) ->
 
 
 def _as_files(job: ObjectJob, tree: Path, run: Run) -> None:
-    """Made by the engine's other backend, whose content is the same, beside the container."""
+    folder = tree / PREFIX
+    folder.mkdir()
+    files_of(job, folder, run)
+
+
+def files_of(job: ObjectJob, folder: Path, run: Run) -> None:
+    """The job's objects as files of `folder`, named by number in eight digits.
+
+    Made by the engine's other backend, whose content is the same.
+    """
     size_bytes = job.set.object_size_bytes
     unit_bytes = min(size_bytes, PREPARE_UNIT_BYTES)
     phase = Phase(name="prepare", action="write", unit_bytes=unit_bytes, create=True)
     files = FileSet(files=job.set.objects, file_size_bytes=size_bytes)
-    staging = tree.with_name("wavetank-staging")
+    staging = folder / "wavetank-staging"
     staging.mkdir()
     phases = run(EngineJob(seed=job.seed, set=files, phases=[phase], root=str(staging)))
     _require_whole(phases)
-    folder = tree / PREFIX
-    folder.mkdir()
     # Both name them by number in order: dDDDDD/fFFFFFF there, eight digits here.
     for index, path in enumerate(sorted(staging.glob("d*/f*"))):
         path.rename(folder / f"{index:08}")
@@ -83,4 +90,4 @@ def _require_whole(phases: list[PhaseRecord]) -> None:
         failed = phase.operations[0].errors
         if failed:
             told = ", ".join(f"{count} with {name}" for name, count in failed.items())
-            raise LabError(f"the set could not be put on the server: objects failed, {told}")
+            raise LabError(f"the set could not be made: objects failed, {told}")

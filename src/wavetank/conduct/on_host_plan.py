@@ -14,7 +14,7 @@ import random
 import msgspec
 
 from wavetank.conduct.guest_job import GuestTrial
-from wavetank.conduct.planning import Request, make_plan
+from wavetank.conduct.planning import Request, make_plan, rounds
 from wavetank.runs.records import Plan, PlannedTrial
 from wavetank.study.model import AS_IT_IS, Cell, Clock, Disk, Network, SystemChoice
 
@@ -87,13 +87,3 @@ def workload_cell(trial: GuestTrial) -> Cell:
     return msgspec.structs.replace(
         trial.seeded_cell, system=SystemChoice(name=_STAND_IN, options={})
     )
-
-
-def rounds(trials: list[PlannedTrial], order: random.Random) -> list[list[int]]:
-    """Batches of one trial each, round by round."""
-    rounds: dict[int, list[int]] = {}
-    for index, planned in enumerate(trials):
-        rounds.setdefault(planned.repeat, []).append(index)
-    for indices in rounds.values():
-        order.shuffle(indices)
-    return [[index] for indices in rounds.values() for index in indices]

@@ -12,8 +12,8 @@ import random
 import msgspec
 
 from wavetank.conduct.guest_job import GuestTrial
-from wavetank.conduct.on_host_plan import PATH_DISK, PATH_NETWORK, STORE_SYSTEM, rounds
-from wavetank.conduct.planning import Request, make_plan
+from wavetank.conduct.on_host_plan import PATH_DISK, PATH_NETWORK, STORE_SYSTEM
+from wavetank.conduct.planning import Request, make_plan, rounds
 from wavetank.runs.records import Plan, PlannedTrial
 from wavetank.study.model import Cell, Clock, SystemChoice
 from wavetank.systems.endpoint import Dialect

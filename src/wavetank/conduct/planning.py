@@ -18,13 +18,16 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from wavetank import quantity, systems, workloads
-from wavetank.conduct import fitting
+from wavetank.conduct import client_files, fitting
 from wavetank.errors import UsageError
 from wavetank.runs.records import Plan, PlannedTrial
-from wavetank.study import disks, networks
+from wavetank.study import clients, disks, networks
 from wavetank.study.model import (
+    AS_IT_IS,
+    LOOPBACK,
     CacheState,
     Cell,
+    Client,
     Clock,
     Disk,
     Network,
@@ -32,7 +35,7 @@ from wavetank.study.model import (
     WorkloadChoice,
     canonical_json,
 )
-from wavetank.study.study import Part, Study
+from wavetank.study.study import Part, Place, Study
 
 BATCH_TRIALS = 8
 TRIAL_DEADLINE_S = 900.0
@@ -49,6 +52,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     networks: list[str]
     workload: str
     parameters: dict[str, list[str]] = {}
+    client_disks: list[str] = []
+    client_memory: list[str] = []
+    client_processors: list[str] = []
+    place: Place = "lab"
     disk: str = "ssd"
     clock: Clock = "virtual"
     cache_state: CacheState = "cold-client-warm-server"
@@ -101,11 +108,16 @@ def plan_study(study: Study, command: list[str]) -> Plan:
         for digest, cell in cells.items()
         if repeat < _repeats(study, cell)
     ]
+    batches = (
+        rounds(trials, random.Random(study.seed))
+        if study.place == "host"
+        else _batches(trials, _order(study.clock, study.seed))
+    )
     return Plan(
         question=study.question,
         command=command,
         trials=trials,
-        batches=_batches(trials, _order(study.clock, study.seed)),
+        batches=batches,
         trial_deadline_s=study.trial_deadline_s,
         study=study,
     )
@@ -127,6 +139,10 @@ def _part_request(study: Study, part: Part) -> Request:
         networks=part.networks,
         workload=part.workload,
         parameters=part.parameters,
+        client_disks=part.client_disks,
+        client_memory=part.client_memory,
+        client_processors=part.client_processors,
+        place=study.place,
         disk=study.disk,
         clock=study.clock,
         cache_state=study.cache_state,
@@ -184,24 +200,42 @@ def _cells(request: Request) -> list[Cell]:
     choices = [parse_system(text) for text in request.systems]
     for choice in choices:
         fitting.require(choice, request.workload, request.cache_state)
-    paths = [network for text in request.networks for network in networks.expand(text)]
+        fitting.require_place(request.place, choice, request.workload)
+    paths = _paths(request)
     if not choices or not paths:
         raise UsageError("nothing to compare: name at least one system and one network.")
     work = _workload_choices(request.workload, request.parameters)
     for choice in choices:
         fitting.require_protocol(choice, work)
+    machines = clients.of_words(
+        request.client_disks, request.client_memory, request.client_processors
+    )
+    for client in machines:
+        fitting.require_client(client, request.place, work)
     disk = disks.parse(request.disk)
     cells = [
-        _cell(request, system, network, disk, choice)
+        _cell(request, system, network, disk, choice, client)
         for system in choices
         for network in paths
+        for client in machines
         for choice in work
     ]
     return list({cell.digest: cell for cell in cells}.values())
 
 
+def _paths(request: Request) -> list[Network]:
+    if request.place == "host":
+        return [Network(name=LOOPBACK)]
+    return [network for text in request.networks for network in networks.expand(text)]
+
+
 def _cell(
-    request: Request, system: SystemChoice, network: Network, disk: Disk, work: WorkloadChoice
+    request: Request,
+    system: SystemChoice,
+    network: Network,
+    disk: Disk,
+    work: WorkloadChoice,
+    client: Client | msgspec.UnsetType,
 ) -> Cell:
     workload = workloads.get(work.name)
     cell = Cell(
@@ -213,9 +247,27 @@ def _cell(
         cache_state=request.cache_state,
         seed=request.seed,
         syscall_ns=request.syscall_ns,
+        client=client,
     )
+    if request.place == "host":
+        return msgspec.structs.replace(cell, disk=Disk(name=AS_IT_IS, size_bytes=0))
+    if isinstance(client, Client) and client.disk is not None:
+        cell = msgspec.structs.replace(cell, client=_with_sized_disk(cell, client))
     _require_room(cell.disk, workload.footprint_bytes(cell))
     return cell
+
+
+def _with_sized_disk(cell: Cell, client: Client) -> Client:
+    """The client with room on its disk for the files of this cell. Raises UsageError."""
+    disk, needed = client.disk, client_files.footprint_bytes(cell)
+    assert disk is not None
+    disk = sized_disk(disk, needed)
+    if disk.size_bytes < needed:
+        raise UsageError(
+            f"client-disk '{disks.notation(disk)}' is too small for the client's files, which "
+            f"take {_mebibytes(needed)}; leave its size out."
+        )
+    return msgspec.structs.replace(client, disk=disk)
 
 
 def _require_room(disk: Disk, footprint_bytes: int) -> None:
@@ -267,6 +319,16 @@ def _guest_key(trial: PlannedTrial) -> bytes:
     return canonical_json(
         [cell.system, cell.disk, cell.clock, cell.syscall_ns, cell.seed + trial.repeat]
     )
+
+
+def rounds(trials: list[PlannedTrial], order: random.Random) -> list[list[int]]:
+    """Batches of one trial each, round by round."""
+    by_repeat: dict[int, list[int]] = {}
+    for index, planned in enumerate(trials):
+        by_repeat.setdefault(planned.repeat, []).append(index)
+    for indices in by_repeat.values():
+        order.shuffle(indices)
+    return [[index] for indices in by_repeat.values() for index in indices]
 
 
 def _evenly(group: list[int]) -> list[list[int]]:

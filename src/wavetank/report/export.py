@@ -51,6 +51,11 @@ CSV_COLUMNS = (
     "disk",
     "cache_state",
     "syscall_ns",
+    "client_disk",
+    "client_memory_bytes",
+    "client_processors",
+    "overall_bytes_per_s",
+    "processors_used",
     "digest",
 )
 

@@ -30,7 +30,7 @@ from wavetank.runs.records import (
     TrialRecord,
     WallRecord,
 )
-from wavetank.study.model import AS_IT_IS
+from wavetank.study.model import NOT_EMULATED
 
 AS_IT_IS_TEXT = "as it is"
 
@@ -112,7 +112,7 @@ def _network_line(name: str, row: CellRow, probes: Sequence[NetworkMeasured]) ->
     ways = [way for probe in probes for way in (probe.to_server, probe.to_client)]
     rates = [way.rate_bit_per_s for way in ways if way.rate_bit_per_s is not None]
     queue = declared.queue
-    if declared.name == AS_IT_IS:
+    if declared.name in NOT_EMULATED:
         queue_text = AS_IT_IS_TEXT
     elif queue.packets is not None:
         queue_text = f"{queue.packets} packets"
@@ -124,7 +124,7 @@ def _network_line(name: str, row: CellRow, probes: Sequence[NetworkMeasured]) ->
         network=name,
         declared=network_text(declared),
         queue=queue_text,
-        tcp=AS_IT_IS_TEXT if declared.name == AS_IT_IS else declared.tcp.congestion_control,
+        tcp=AS_IT_IS_TEXT if declared.name in NOT_EMULATED else declared.tcp.congestion_control,
         probes=len(probes),
         rtt=_spread([probe.rtt_ns_median for probe in probes], duration_text),
         rate=_spread(rates, bit_rate_text),
@@ -194,7 +194,7 @@ def caveats(rows: Sequence[CellRow]) -> list[str]:
     if costs:
         declared = ", ".join(duration_text(cost) for cost in costs)
         told.append(f"Each system call of the guest is charged a declared {declared}.")
-    if any(row.network_declared.name == AS_IT_IS for row in rows):
+    if any(row.network_declared.name in NOT_EMULATED for row in rows):
         told.append(
             "Measured outside the lab: CPU, disk, network and whatever else ran on this machine "
             "and its servers counts. The cache of a server is out of reach, and holds what was "

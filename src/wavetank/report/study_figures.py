@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from wavetank.analysis.amplification import AmplificationFit
+from wavetank.analysis.facets import declared_client
 from wavetank.analysis.intervals import Interval
 from wavetank.analysis.labels import Scalar
 from wavetank.analysis.published import BesidePublished, value_of
@@ -27,9 +28,15 @@ from wavetank.analysis.wording import (
 from wavetank.study.study import Plot, Quantity, Study
 
 CURVE_POINTS = 33
-AXIS_NAMES = {"rtt_ns": "round-trip time", "file_size_bytes": "file size"}
+AXIS_NAMES = {
+    "rtt_ns": "round-trip time",
+    "file_size_bytes": "file size",
+    "object_size_bytes": "object size",
+}
 QUANTITY_WORDS: dict[Quantity, str] = {
     "throughput_bytes_per_s": "Throughput",
+    "overall_bytes_per_s": "Throughput, warm-up included",
+    "processors_used": "Processors used by the client",
     "operations_per_s": "Operations per second",
     "elapsed_s": "Time",
     "latency_ns_p50": "Median latency",
@@ -147,7 +154,7 @@ def facet_of(row: CellRow, name: str) -> Scalar:
         case "rtt_ns":
             return row.network_declared.rtt_ns
         case _:
-            return row.parameters.get(name, row.options.get(name))
+            return (row.options | row.parameters | declared_client(row)).get(name)
 
 
 def facet_text(name: str, value: Scalar) -> str:

@@ -21,6 +21,7 @@ from wavetank.analysis.wording import (
     kib_text,
     operation_rate_text,
     operation_text,
+    percent_text,
     significant,
     size_text,
     span_text,
@@ -185,6 +186,8 @@ def _where(found: Published) -> str:
 
 _TEXTS: dict[Quantity, Callable[[float], str]] = {
     "throughput_bytes_per_s": byte_rate_text,
+    "overall_bytes_per_s": byte_rate_text,
+    "processors_used": percent_text,
     "operations_per_s": operation_rate_text,
     "elapsed_s": span_text,
     "latency_ns_p50": duration_text,

@@ -21,6 +21,11 @@ CacheState = Literal["cold-client-warm-server", "cold", "warm"]
 AS_IT_IS = "as-it-is"
 """The name of a network and a disk that are not emulated but the user's own, and not declared."""
 
+LOOPBACK = "loopback"
+"""The name of the network of studies on the host itself: its own loopback, as it is."""
+
+NOT_EMULATED = (AS_IT_IS, LOOPBACK)
+
 
 class IndependentLoss(msgspec.Struct, frozen=True, tag="independent", tag_field="model"):
     """Each packet is lost on its own.
@@ -93,7 +98,11 @@ class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Disk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A modelled disk: what a request costs. `completion_ns` 0 with no rate is plain memory."""
+    """A modelled disk: what a request costs. `completion_ns` 0 with no rate is plain memory.
+
+    `rate_bytes_per_s` is of both ways together. Rates of reading and of writing apart are for a
+    client's disk only; not stated, they are not in the record either.
+    """
 
     name: str
     size_bytes: int
@@ -101,6 +110,21 @@ class Disk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     rate_bytes_per_s: int | None = None
     queue_depth: int = 64
     write_cache: bool = False
+    read_rate_bytes_per_s: int | msgspec.UnsetType = msgspec.UNSET
+    write_rate_bytes_per_s: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the client's machine has, where that is declared (C16 table I); None: not limited.
+
+    `disk` and `memory_bytes` go together, in the lab: objects are read from and written to files
+    on that disk, and the client's processes and their page cache share that memory. `processors`
+    is of the host: the processor time that the client may take, 1.0 being one of them.
+    """
+
+    disk: Disk | None = None
+    memory_bytes: int | None = None
+    processors: float | None = None
 
 
 class SystemChoice(msgspec.Struct, frozen=True):
@@ -118,7 +142,9 @@ class WorkloadChoice(msgspec.Struct, frozen=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One point of a study. `syscall_ns` is the declared virtual cost of a guest system call."""
+    """One point of a study. `syscall_ns` is the declared virtual cost of a guest system call.
+    `client`: not declared, it is not in the record either, whose digest is older than it.
+    """
 
     system: SystemChoice
     network: Network
@@ -128,6 +154,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     cache_state: CacheState
     seed: int
     syscall_ns: int = 0
+    client: Client | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def digest(self) -> str:

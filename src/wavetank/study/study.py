@@ -18,6 +18,8 @@ from wavetank.study.model import CacheState, Clock, Settings
 # What a trial yields, or analysis derives; docs/reference/study-file.md says what each means.
 Quantity = Literal[
     "throughput_bytes_per_s",
+    "overall_bytes_per_s",
+    "processors_used",
     "operations_per_s",
     "elapsed_s",
     "latency_ns_p50",
@@ -35,9 +37,12 @@ Scale = Literal["log", "linear"]
 PlotKind = Literal["lines", "bars"]
 Model = Literal["single-read", "single-write", "batch-write", "batch-write-threads"]
 
+Place = Literal["lab", "host"]
+
 # What an axis, a series or a panel may be beside a parameter of the workload. "system" is the
-# system with its options, "rtt_ns" the declared RTT of the network.
-FACETS = ("system", "network", "operation", "part", "rtt_ns")
+# system with its options, "rtt_ns" the declared RTT of the network; the client's are as declared.
+CLIENT_FACETS = ("client_disk", "client_memory_bytes", "client_processors")
+FACETS = ("system", "network", "operation", "part", "rtt_ns", *CLIENT_FACETS)
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +56,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A grid of cells: every system over every network at every point of `parameters`.
 
     All in the words of the command line: `nfs4.2:nconnect=8`, `realistic/cc=bbr`, and for each
-    parameter by its name as the user writes it ("file-size") the texts of its values.
+    parameter by its name as the user writes it ("file-size") the texts of its values; so too the
+    client's disks, memory and processors (`study.clients`), each an axis of the grid.
     """
 
     name: str
@@ -59,6 +65,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     networks: list[str]
     workload: str
     parameters: dict[str, list[str]] = {}
+    client_disks: list[str] = []
+    client_memory: list[str] = []
+    client_processors: list[str] = []
 
 
 class Plot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,13 +121,15 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `repeats` is for networks on which chance acts (loss, jitter, reordering);
     `repeats_without_chance` for all others, where another seed changes next to nothing.
     `findings`: ids of the claims the study can judge. `notes`: what was taken where the paper is
-    silent or the lab differs, a sentence each.
+    silent or the lab differs, a sentence each. `place`: in guests of the lab, or on this machine
+    itself, with a server of its own on the loopback.
     """
 
     id: str
     title: str
     question: str
     source: Source | None = None
+    place: Place = "lab"
     clock: Clock = "virtual"
     seed: int = 1
     repeats: int = 1

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path as FilePath
 from typing import Protocol
 
 from wavetank import quantity
 from wavetank.errors import UsageError
-from wavetank.study import disks, networks, study_form
+from wavetank.study import clients, disks, networks, study_form
 from wavetank.study.errors import StudyFileError
-from wavetank.study.model import Settings
+from wavetank.study.model import LOOPBACK, Settings
 from wavetank.study.names import meant
 from wavetank.study.parameters import Parameter
-from wavetank.study.study import FACETS, Part, Plot, Published, Source, Study
+from wavetank.study.study import (
+    FACETS,
+    Part,
+    Place,
+    Plot,
+    Published,
+    Source,
+    Study,
+)
 from wavetank.study.study_form import FormError, RawPart, RawPlot, RawPublished, RawStudy, Scalar
 from wavetank.study.toml_positions import Path, Position, positions
 from wavetank.study.units import in_base_unit
@@ -80,6 +88,7 @@ class _Reader:
         self._catalogue = catalogue
         self._parameters: dict[str, Parameter] = {}
         self._part_names: list[str] = []
+        self._place: Place = "lab"
 
     def fail(self, path: Path, sentence: str) -> StudyFileError:
         """The error at `path`, or at the nearest thing around it that has a place."""
@@ -109,6 +118,7 @@ class _Reader:
         self._check_head(raw)
         if not raw.part:
             raise self.fail(("part",), "a study needs at least one [[part]].")
+        self._place = raw.place
         parts = [self._part(index, part, len(raw.part)) for index, part in enumerate(raw.part)]
         self._check_part_names(parts)
         with self.at("syscall-cost"):
@@ -120,6 +130,7 @@ class _Reader:
             title=raw.title,
             question=raw.question,
             source=_source(raw.source) if raw.source else None,
+            place=raw.place,
             clock=raw.clock,
             seed=raw.seed,
             repeats=raw.repeats,
@@ -138,6 +149,9 @@ class _Reader:
     def _check_head(self, raw: RawStudy) -> None:
         with self.at("disk"):
             disks.parse(raw.disk)
+        if raw.place == "host" and raw.clock != "real":
+            place: Path = ("clock",) if ("clock",) in self._where else ("place",)
+            raise self.fail(place, 'place = "host" has no other clock than clock = "real".')
         for key, count, least in (
             ("seed", raw.seed, 0),
             ("repeats", raw.repeats, 1),
@@ -169,7 +183,7 @@ class _Reader:
                 self._catalogue.check_system(text)
         for place_in_list, text in enumerate(raw.networks):
             with self.at(*place, "networks", place_in_list):
-                networks.expand(text)
+                self._check_network(text)
         with self.at(*place, "workload"):
             known = {one.name: one for one in self._catalogue.parameters(raw.workload)}
         self._parameters |= known
@@ -179,6 +193,7 @@ class _Reader:
         }
         with self.at(*place):
             self._catalogue.check_grid(raw.workload, grid)
+        asked = self._clients(place, raw)
         name = raw.name or raw.workload
         self._part_names.append(name)
         return Part(
@@ -187,7 +202,36 @@ class _Reader:
             networks=raw.networks,
             workload=raw.workload,
             parameters=grid,
+            client_disks=asked["client-disk"],
+            client_memory=asked["client-memory"],
+            client_processors=asked["client-processors"],
         )
+
+    def _check_network(self, text: str) -> None:
+        if self._place == "lab":
+            networks.expand(text)
+        elif text != LOOPBACK:
+            raise UsageError(
+                f"'{text}' can't be emulated on the host; there is its {LOOPBACK} alone."
+            )
+
+    def _clients(self, place: Path, raw: RawPart) -> dict[str, list[str]]:
+        """What is declared of the client, in words that can be read."""
+        checks: Mapping[str, Callable[[str], object]] = {
+            "client-disk": disks.parse_client,
+            "client-memory": clients.parse_memory,
+            "client-processors": clients.parse_processors,
+        }
+        stated = (raw.client_disk, raw.client_memory, raw.client_processors)
+        found: dict[str, list[str]] = {}
+        for (key, check), value in zip(checks.items(), stated, strict=True):
+            found[key] = [_text(one) for one in (value if isinstance(value, list) else [value])]
+            for index, text in enumerate(found[key]):
+                with self.at(*place, key, *([index] if isinstance(value, list) else [])):
+                    check(text)
+        with self.at(*place):
+            clients.of_words(*found.values())
+        return found
 
     def _check_part_names(self, parts: list[Part]) -> None:
         seen: set[str] = set()

@@ -14,7 +14,7 @@ import msgspec
 
 from wavetank.study.model import CacheState, Clock
 from wavetank.study.names import meant
-from wavetank.study.study import Model, PlotKind, Quantity, Relation, Scale
+from wavetank.study.study import Model, Place, PlotKind, Quantity, Relation, Scale
 from wavetank.study.toml_positions import Path
 
 Scalar = str | int | float | bool
@@ -38,6 +38,9 @@ class RawPart(
     workload: str
     name: str = ""
     parameters: dict[str, Scalar | list[Scalar]] = {}
+    client_disk: str | list[str] = []
+    client_memory: str | list[str] = []
+    client_processors: float | list[float] = []
 
 
 class RawPlot(
@@ -84,6 +87,7 @@ class RawStudy(
     question: str
     part: list[RawPart]
     source: str = ""
+    place: Place = "lab"
     clock: Clock = "virtual"
     seed: int = 1
     repeats: int = 1

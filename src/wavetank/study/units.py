@@ -18,13 +18,16 @@ _BYTES: Mapping[str, float] = {
 }
 _SECONDS: Mapping[str, float] = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
 _NANOSECONDS = {unit: factor * 1e9 for unit, factor in _SECONDS.items()}
+_BYTE_RATES = {
+    **{f"{unit}/s": factor for unit, factor in _BYTES.items()},
+    "kbit/s": 125,
+    "Mbit/s": 125e3,
+    "Gbit/s": 125e6,
+}
 UNITS: Mapping[Quantity, Mapping[str, float]] = {
-    "throughput_bytes_per_s": {
-        **{f"{unit}/s": factor for unit, factor in _BYTES.items()},
-        "kbit/s": 125,
-        "Mbit/s": 125e3,
-        "Gbit/s": 125e6,
-    },
+    "throughput_bytes_per_s": _BYTE_RATES,
+    "overall_bytes_per_s": _BYTE_RATES,
+    "processors_used": {"processors": 1, "%": 0.01},
     "operations_per_s": {"1/s": 1},
     "elapsed_s": _SECONDS,
     "latency_ns_p50": _NANOSECONDS,

@@ -47,12 +47,22 @@ class ObjectSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     object_size_bytes: int
 
 
+class Local(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The client's own storage: object i is put from file i of `directory`; what is got takes
+    `files` names of it in turn.
+    """
+
+    directory: str
+    files: int
+
+
 class ObjectPhase(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
     """One pass of `threads` workers, each with a connection, until `duration_ns`, `max_items` or
     the set ends. `repeat`: the set begins again when it is through. `part_bytes`: each object moves
-    in parts of this size, `part_threads` of them at once.
+    in parts of this size, `part_threads` of them at once. `local`: where the client keeps what it
+    puts or gets, None for its memory.
     """
 
     name: str
@@ -68,6 +78,7 @@ class ObjectPhase(
     part_bytes: int | None = None
     part_threads: int = 1
     page_limit: int | None = None
+    local: Local | None = None
 
 
 class ObjectJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

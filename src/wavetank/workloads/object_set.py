@@ -50,7 +50,7 @@ def c16_objects(size_bytes: int) -> int:
 def written_objects(cell: Cell) -> int:
     """The most keys that a trial can write within its duration, and the set's bytes."""
     settings = cell.workload.parameters
-    return min(most_objects(settings), _reachable(cell))
+    return min(most_objects(settings), reachable_objects(cell))
 
 
 def standing_objects(cell: Cell) -> int:
@@ -59,7 +59,7 @@ def standing_objects(cell: Cell) -> int:
     asked = whole(settings, "objects") or c16_objects(whole(settings, "object_size_bytes"))
     if settings["operation"] not in ("get", "mix"):
         return min(asked, most_objects(settings))  # what moves no bytes is not bounded by the rate
-    return min(asked, most_objects(settings), _reachable(cell))
+    return min(asked, most_objects(settings), reachable_objects(cell))
 
 
 def most_objects(settings: Settings) -> int:
@@ -67,7 +67,7 @@ def most_objects(settings: Settings) -> int:
     return max(1, whole(settings, "set_bytes") // whole(settings, "object_size_bytes"))
 
 
-def _reachable(cell: Cell) -> int:
+def reachable_objects(cell: Cell) -> int:
     """What rate and round trips let through, twice as a rule, and one for each worker."""
     settings, network = cell.workload.parameters, cell.network
     size_bytes, duration_ns = whole(settings, "object_size_bytes"), whole(settings, "duration_ns")

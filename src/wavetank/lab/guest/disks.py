@@ -68,19 +68,32 @@ def null_blk_settings(disk: Disk) -> dict[str, int]:
 
 @contextmanager
 def attached(disk: Disk) -> Iterator[BlockDevice]:
-    """The disk as a block device for one trial, empty."""
+    """The server's disk as a block device for one trial, empty."""
     if is_memory(disk):
         if not os.path.exists(RAM_DEVICE):
             raise LabError("the guest was booted without a memory disk; this is a defect")
         yield BlockDevice(RAM_DEVICE, disk.size_bytes)
         return
-    directory = _CONFIG / "disk0"
+    with _timed(disk, "disk0") as device:
+        yield device
+
+
+@contextmanager
+def attached_to_client(disk: Disk) -> Iterator[BlockDevice]:
+    """The client's disk, likewise; memory too on null_blk, whose requests can cost nothing."""
+    with _timed(disk, "disk1") as device:
+        yield device
+
+
+@contextmanager
+def _timed(disk: Disk, name: str) -> Iterator[BlockDevice]:
+    directory = _CONFIG / name
     directory.mkdir()
     try:
-        for name, value in null_blk_settings(disk).items():
-            write_setting(directory / name, str(value))
+        for setting, value in null_blk_settings(disk).items():
+            write_setting(directory / setting, str(value))
         write_setting(directory / "power", "1")
-        yield BlockDevice("/dev/disk0", disk.size_bytes)
+        yield BlockDevice(f"/dev/{name}", disk.size_bytes)
     finally:
         write_setting(directory / "power", "0")
         directory.rmdir()

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
 
 from wavetank.lab.errors import LabError
-from wavetank.lab.guest.namespaces import Namespace
 
 # Of the guest's clock: under virtual time a program that waits reaches it at once.
 DEADLINE_S = 120.0
@@ -32,18 +32,25 @@ def find_program(name: str) -> str:
     raise LabError(f"the program {name} is not installed. Try: wavetank doctor")
 
 
-def _within(namespace: Namespace | None) -> AbstractContextManager[None]:
-    return namespace.entered() if namespace is not None else nullcontext()
+class Surroundings(Protocol):
+    """What a program can be started in: a namespace, a control group."""
+
+    def entered(self) -> AbstractContextManager[None]:
+        """Inside: what is started belongs there."""
+
+
+def _within(surroundings: Surroundings | None) -> AbstractContextManager[None]:
+    return surroundings.entered() if surroundings is not None else nullcontext()
 
 
 def run(
     arguments: Sequence[str],
-    namespace: Namespace | None = None,
+    surroundings: Surroundings | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> str:
     """Runs a program to its end and returns its output; LabError with its last line if it fails."""
     command = [find_program(arguments[0]), *arguments[1:]]
-    with _within(namespace):
+    with _within(surroundings):
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -70,16 +77,16 @@ def run(
 class Daemon:
     """A program that stays in the foreground until the context is left."""
 
-    def __init__(self, arguments: Sequence[str], namespace: Namespace | None = None) -> None:
+    def __init__(self, arguments: Sequence[str], surroundings: Surroundings | None = None) -> None:
         self._arguments = arguments
-        self._namespace = namespace
+        self._surroundings = surroundings
         self._process: subprocess.Popen[bytes] | None = None
         LOGS.mkdir(exist_ok=True)
         self._log = LOGS / f"{Path(arguments[0]).name}.log"
 
     def __enter__(self) -> Daemon:
         command = [find_program(self._arguments[0]), *self._arguments[1:]]
-        with _within(self._namespace), self._log.open("wb") as log:
+        with _within(self._surroundings), self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
