@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the object storage systems are made of: `object.sh [PROGRAM...]`, of s3fs,
 # memcached, redis, rclone, juicefs, swift, versitygw (default: all that can be had here). All but
-# the first three, which are the distribution's, go into the user's cache; nothing else of Wavetank needs
-# any of them, so that what can't be had costs a line and no more. A second call is instant.
+# the first three, which are the distribution's, go into the user's cache; nothing else of Wavetank
+# needs any of them, so that what can't be had costs a line and no more. A second call is instant.
 set -eu
 
 VERSITYGW=v1.8.0
