@@ -141,7 +141,10 @@ impl Socket {
             if drained.load(Ordering::Relaxed) {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
-            return receive_plain(&self.tcp, buffer);
+            let asked = buffer.remaining();
+            let count = receive_plain(&self.tcp, buffer)?;
+            drained.store(count < asked, Ordering::Relaxed);
+            return Ok(count);
         };
         let mut record = [0; RECORD_LEN];
         let len = buffer.remaining().min(RECORD_LEN);
