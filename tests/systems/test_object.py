@@ -47,6 +47,7 @@ def configured(settings: Settings) -> dict[str, str]:
         ("swift+rclone", {"workers": "0"}, "0"),
         ("s3+juicefs", {"block": "5MiB"}, "power of two from 64KiB to 16MiB"),
         ("s3+juicefs", {"cache": "100KiB"}, "not whole MiB"),
+        ("s3+juicefs", {"cache": "0B", "writeback": "yes"}, "needs a local copy"),
         ("s3+juicefs", {"buffer": "1MiB"}, "less than 32MiB"),
         ("s3+juicefs", {"meta": "sqlite3", "meta-sync": "always"}, "only with meta=redis"),
         ("s3", {"service-time": "30ms"}, "service-time goes only with server=swift"),

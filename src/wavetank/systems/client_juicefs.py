@@ -78,7 +78,13 @@ PARAMETERS = (
     ),
     Parameter("block", "block_bytes", "4MiB", _block, "largest object a file is cut into"),
     Parameter("buffer", "buffer_bytes", "300MiB", _buffer, "memory for reading and writing"),
-    Parameter("cache", "cache_bytes", "100GiB", _whole_mib, "local copies of blocks, at most"),
+    Parameter(
+        "cache",
+        "cache_bytes",
+        "100GiB",
+        _whole_mib,
+        "local copies of blocks, at most; 0: none, and no prefetch",
+    ),
     Parameter("prefetch", "prefetch", "1", _prefetch, "blocks fetched ahead of random reads"),
     Parameter("uploads", "uploads", "20", count, "connections that put blocks"),
     Parameter("downloads", "downloads", "200", count, "connections that get blocks"),
@@ -186,11 +192,15 @@ def _put_set(bed: Bed, settings: Settings, folder: Path) -> None:
     with set_aside(bed) as directory:
         if not any(directory.iterdir()):
             return
-        arguments = mount_command(settings | {"writeback": False}, folder, FILLING)
-        with mounted(arguments, FILLING, bed.topology.server):
+        # Nothing of the set is to be on the client's side when it begins.
+        without_cache = settings | {"writeback": False, "cache_bytes": 0}
+        with mounted(mount_command(without_cache, folder, FILLING), FILLING, bed.topology.server):
             shutil.copytree(directory, FILLING, dirs_exist_ok=True)
-    # The client begins with none of it.
-    shutil.rmtree(folder / "cache")
+
+
+def _check(settings: Settings) -> None:
+    if settings["writeback"] and not settings["cache_bytes"]:
+        raise UsageError("writeback=yes needs a local copy to answer from; take a larger cache.")
 
 
 def _programs(settings: Settings) -> tuple[str, ...]:
@@ -198,4 +208,4 @@ def _programs(settings: Settings) -> tuple[str, ...]:
     return ("juicefs", "fusermount3", *redis)
 
 
-CLIENT = Client("juicefs", "JuiceFS", _programs, PARAMETERS, command, filled=_filled)
+CLIENT = Client("juicefs", "JuiceFS", _programs, PARAMETERS, command, filled=_filled, check=_check)

@@ -50,12 +50,17 @@ def set_aside(bed: Bed) -> Iterator[Path]:
         shutil.rmtree(directory)
 
 
+def anything(_settings: Settings) -> None:
+    """Every combination goes."""
+
+
 class Client(msgspec.Struct, frozen=True):
     """A FUSE program: its settings, the command line that keeps it in the foreground (its files
     of one trial are in a folder, which is empty), and the servers it fails on, with why.
 
     `filled` runs before the mount: the set is where the client will find it, and what the client
-    needs beside the endpoint is up until the context is left.
+    needs beside the endpoint is up until the context is left. `check` raises UsageError for
+    settings that can't go together.
     """
 
     program: str
@@ -64,6 +69,7 @@ class Client(msgspec.Struct, frozen=True):
     parameters: tuple[Parameter, ...]
     command: Callable[[Endpoint, Settings, Path], list[str]]
     filled: Callable[[Bed, Endpoint, Settings, Path], AbstractContextManager[None]] = as_objects
+    check: Callable[[Settings], None] = anything
     fails_on: Mapping[str, str] = {}
 
 

@@ -70,8 +70,9 @@ class Mounted(msgspec.Struct, frozen=True):
         return self.server.server_caches(settings)
 
     def check(self, settings: Settings) -> None:
-        """The server's rules, and pairs that are known to fail."""
+        """The server's rules, the client's, and pairs that are known to fail."""
         self.server.check(settings)
+        self.client.check(settings)
         server = str(settings.get("server"))
         if server in self.client.fails_on:
             raise UsageError(
