@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -46,6 +48,7 @@ PCAP = Path("/run/tap.pcap")
 JOB, OUTPUT = Path("/run/engine.json"), Path("/run/engine.jsonl")
 READY_S = 10.0
 FLOW_PORT, WAKE_BYTES = 5001, 1 << 20
+PAGE_BYTES = 4096
 DEADLINE_S = 20 * 86400.0
 # /proc/net/tcp's number of the state ESTABLISHED (include/net/tcp_states.h).
 ESTABLISHED = "01"
@@ -81,7 +84,13 @@ class Misshapen(msgspec.Struct, frozen=True, tag=True):
     applied: Network
 
 
-Ask = Iperf | Flow | Capture | Misshapen
+class Asking(msgspec.Struct, frozen=True, tag=True):
+    """One system call in which the kernel asks `times` whether another task should run."""
+
+    times: int
+
+
+Ask = Iperf | Flow | Capture | Misshapen | Asking
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -143,13 +152,19 @@ class MisshapenAnswer(msgspec.Struct, frozen=True, tag=True):
     trial: TrialRecord
 
 
+class AskingAnswer(msgspec.Struct, frozen=True, tag=True):
+    """How long the call took by the guest's clock."""
+
+    seconds: float
+
+
 class Failure(msgspec.Struct, frozen=True, tag=True):
     """What an ask ended with instead of an answer."""
 
     error: str
 
 
-Answer = IperfAnswer | FlowAnswer | CaptureAnswer | MisshapenAnswer | Failure
+Answer = IperfAnswer | FlowAnswer | CaptureAnswer | MisshapenAnswer | AskingAnswer | Failure
 
 
 class _TapReport(msgspec.Struct, frozen=True):
@@ -188,6 +203,8 @@ def answer(ask: Ask, asked: Asked) -> Answer:
                 return capture(ask.cell, asked)
             case Misshapen():
                 return misshapen(ask, asked)
+            case Asking():
+                return asking(ask.times)
     except Exception as error:  # the host's test shows it
         traceback.print_exc()
         sys.stderr.flush()
@@ -328,3 +345,16 @@ def misshapen(ask: Misshapen, asked: Asked) -> MisshapenAnswer:
     trial = GuestTrial(index=0, cell=ask.cell, repeat=0)
     with mock.patch.object(in_guest, "Topology", OtherPath):
         return MisshapenAnswer(in_guest.run_trial(trial, job, {}))
+
+
+def asking(times: int) -> AskingAnswer:
+    """A hole in tmpfs is read page by page, cond_resched() after each (mm/shmem.c)."""
+    pages = 1024  # of a buffer that is named often enough in one readv()
+    buffer = bytearray(pages * PAGE_BYTES)
+    with tempfile.TemporaryFile(dir="/run", buffering=0) as hole:
+        hole.truncate(times * PAGE_BYTES)
+        start_ns = time.monotonic_ns()
+        got = os.readv(hole.fileno(), [buffer] * (times // pages))
+        seconds = (time.monotonic_ns() - start_ns) / 1e9
+    assert got == times * PAGE_BYTES, "the call did less than it was asked"
+    return AskingAnswer(seconds)
