@@ -160,6 +160,49 @@ fn one_connection_serves_many_requests_and_is_opened_again_when_it_ended() {
 }
 
 #[test]
+fn etags_of_all_forms_are_read_and_given_back_whole() {
+    for (sent, read) in [("\"e-2\"", "e-2"), ("e", "e"), ("W/\"e\"", "e"), ("\"a+/=<&\"", "a+/=<&")]
+    {
+        let fake = Fake::start(move |seen, _| match seen.line.starts_with("PUT") {
+            true => reply(200, &[("etag", sent)], ""),
+            false => reply(
+                200,
+                &[],
+                "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>",
+            ),
+        });
+        let mut client = once(s3_settings(fake.port, "bucket"), &s3_values());
+        let upload = wavetank_object::Upload { key: "k".into(), id: "u".into() };
+        let part = client.put_part(&upload, 1, &content(3, 1).into()).unwrap().value;
+        assert_eq!(part.etag, read);
+        client.finish_parts(&upload, &[part]).unwrap();
+        let asked = String::from_utf8(fake.requests().remove(1).body).unwrap();
+        let escaped = read.replace('&', "&amp;").replace('<', "&lt;");
+        assert!(asked.contains(&format!("<ETag>&quot;{escaped}&quot;</ETag>")), "{asked}");
+    }
+}
+
+#[test]
+fn a_range_is_what_the_server_says_it_is_whatever_its_status() {
+    use wavetank_object::ByteRange;
+    for (status, says, fine) in [
+        (206, "bytes 3-5/9", true),
+        (200, "bytes 3-5/9", true),
+        (206, "bytes 0-2/9", false),
+        (206, "bytes 5-3/9", false),
+        (200, "", false),
+    ] {
+        let headers = [("content-range", says)];
+        let fake = Fake::start(move |_, _| {
+            reply(status, &headers[..usize::from(!says.is_empty())], "abc")
+        });
+        let mut client = once(s3_settings(fake.port, "bucket"), &s3_values());
+        let got = client.get("k", Some(ByteRange { start: 3, length: 3 }), &mut Vec::new());
+        assert_eq!(got.is_ok(), fine, "{status} {says:?} {got:?}");
+    }
+}
+
+#[test]
 fn virtual_host_style_puts_the_bucket_into_the_name() {
     let fake = Fake::start(|_, _| reply(200, &[], ""));
     let endpoint = format!("http://localhost:{}", fake.port);

@@ -6,12 +6,12 @@ mod support;
 
 use std::sync::Arc;
 
-use support::conformance::{check, Lacks};
+use support::conformance::{check, content, Lacks};
 use support::servers;
 use wavetank_object::time::{ManualClock, SystemClock};
 use wavetank_object::{
-    connect_with, ErrorKind, Failing, Fault, LargeName, MemoryStore, ObjectClient, Operation,
-    RetryPolicy, Retrying, Settings,
+    connect_with, ErrorKind, Failing, Fault, LargeName, ListRequest, MemoryStore, ObjectClient,
+    Operation, RetryPolicy, Retrying, Settings,
 };
 
 fn client_of(
@@ -80,5 +80,26 @@ fn openstack_swift_conforms_with_static_and_dynamic_large_objects() {
         let segments = Settings { container: "box_segments".into(), ..settings };
         let left = client_of(&segments, &servers::swift_values()).list_all("").unwrap().value;
         assert!(left.is_empty(), "segments left behind: {left:?}");
+    }
+}
+
+#[test]
+fn a_listing_of_more_than_a_page_is_whole() {
+    let mut clients: Vec<Box<dyn ObjectClient>> = vec![Box::new(MemoryStore::default().client())];
+    let server = servers::versitygw();
+    clients.extend(server.as_ref().map(|server| {
+        let settings = servers::s3_settings(server.port, "bucket");
+        Box::new(client_of(&settings, &servers::s3_values())) as Box<dyn ObjectClient>
+    }));
+    for mut client in clients {
+        client.create_container().unwrap();
+        let keys: Vec<String> = (0..1003).map(|index| format!("p/{index:04}")).collect();
+        for key in &keys {
+            client.put(key, &content(1, 1).into()).unwrap();
+        }
+        let first = client.list(&ListRequest::all("p/")).unwrap().value;
+        assert_eq!((first.objects.len(), first.next.is_some()), (1000, true));
+        let all = client.list_all("p/").unwrap().value;
+        assert_eq!(all.into_iter().map(|object| object.key).collect::<Vec<_>>(), keys);
     }
 }

@@ -204,13 +204,35 @@ pub(crate) fn found(reply: &Reply) -> Found {
     Found { size_bytes: size.and_then(|text| text.parse().ok()), etag: reply.etag() }
 }
 
-/// A server that ignores `Range` answers 200 with everything: that is seldom what was asked.
+/// First and last byte of `bytes 0-99/1000`.
+fn content_range(reply: &Reply) -> Option<(u64, u64)> {
+    let (range, _) = reply.header("content-range")?.strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// A server that ignores `Range` answers 200 with everything: that is seldom what was asked. rclone
+/// answers 200 with the range, and says so.
 pub(crate) fn check_range(
     what: &str,
     range: Option<ByteRange>,
     reply: &Reply,
 ) -> Result<(), Error> {
-    let Some(range) = range.filter(|_| reply.status != 206) else { return Ok(()) };
+    let Some(range) = range else { return Ok(()) };
+    match content_range(reply) {
+        Some((first, last))
+            if first == range.start && last >= first && last - first < range.length =>
+        {
+            return Ok(());
+        }
+        Some((first, last)) => {
+            let asked = range.header();
+            let why = format!("{what}: asked for {asked}, the server sent {first}-{last}");
+            return Err(Error::new(ErrorKind::Malformed, why));
+        }
+        None if reply.status == 206 => return Ok(()),
+        None => {}
+    }
     let size = found(reply).size_bytes;
     if range.start == 0 && size.is_some_and(|size| size <= range.length) {
         return Ok(()); // the whole object is what the range names
@@ -279,8 +301,7 @@ impl ObjectClient for S3 {
         parts.sort_by_key(|part| part.number);
         let mut body = String::from("<CompleteMultipartUpload>");
         for part in parts {
-            let etag: String =
-                part.etag.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+            let etag = xml::escaped(&part.etag);
             let number = part.number;
             body += &format!(
                 "<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag></Part>"

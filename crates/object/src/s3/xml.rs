@@ -58,6 +58,11 @@ fn walk(
     }
 }
 
+/// `text` as the content of an element.
+pub fn escaped(text: &str) -> String {
+    quick_xml::escape::escape(text).into_owned()
+}
+
 fn is_at(path: &[String], names: &[&str]) -> bool {
     path.iter().map(String::as_str).eq(names.iter().copied())
 }
@@ -80,11 +85,12 @@ pub fn read_error(xml: &[u8]) -> Option<ErrorBody> {
     (!error.code.is_empty()).then_some(error)
 }
 
-/// Reads `<InitiateMultipartUploadResult>`: the upload's ID.
+/// Reads `<InitiateMultipartUploadResult>` (rclone leaves the last word out): the upload's ID.
 pub fn read_upload_id(xml: &[u8]) -> Option<String> {
     let mut id = None;
     let find = |path: &[String], text: &str| {
-        if is_at(path, &["InitiateMultipartUploadResult", "UploadId"]) {
+        let [root, name] = path else { return };
+        if root.starts_with("InitiateMultipartUpload") && name == "UploadId" {
             id = Some(text.to_owned());
         }
     };
@@ -97,7 +103,7 @@ pub fn read_completed(xml: &[u8]) -> Option<String> {
     let mut etag = String::new();
     let mut completed = false;
     let find = |path: &[String], text: &str| {
-        completed |= path.first().is_some_and(|root| root == "CompleteMultipartUploadResult");
+        completed |= path.first().is_some_and(|root| root.starts_with("CompleteMultipartUpload"));
         if path.last().is_some_and(|name| name == "ETag") {
             text.trim_matches('"').clone_into(&mut etag);
         }

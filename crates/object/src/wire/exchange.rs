@@ -73,9 +73,10 @@ impl Reply {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The ETag without quotes.
+    /// The ETag without quotes, weak or strong.
     pub fn etag(&self) -> String {
-        self.header("etag").unwrap_or_default().trim_matches('"').to_owned()
+        let etag = self.header("etag").unwrap_or_default();
+        etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"').to_owned()
     }
 }
 

@@ -75,6 +75,11 @@ fn ranges_are_parts_of_the_whole(client: &mut dyn ObjectClient, prefix: &str) {
         assert_eq!(read, body[start as usize..end], "{range:?}");
         assert_eq!(found.size_bytes, Some(100_000), "{range:?}");
     }
+    client.put(&key, &content(0, 3).into()).unwrap();
+    let none = client.get(&key, Some(ByteRange { start: 0, length: 1 }), &mut read);
+    // RFC 9110, 14.1.1: nothing in it can be satisfied; Swift and others send the nothing there is.
+    assert!(none.is_err_and(|error| error.kind == ErrorKind::Range) || read.is_empty());
+    client.put(&key, &body.clone().into()).unwrap();
     let outside = ByteRange { start: 100_000, length: 1 };
     let error = client.get(&key, Some(outside), &mut read).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Range, "{error}");
@@ -95,13 +100,21 @@ fn what_is_absent_is_not_found(client: &mut dyn ObjectClient, prefix: &str) {
 fn odd_keys_are_keys(client: &mut dyn ObjectClient, prefix: &str) {
     let body = content(10, 4);
     let keys = ["a b", "a+b", "a%20b", "ü/ñ", "a&b=c", "(x)!*'~", "x;y,z@$", "<&>\"", "#?"];
-    let mut sorted: Vec<String> = keys.iter().map(|key| format!("{prefix}odd/{key}")).collect();
+    let more =
+        ["100%", "%2F", "%zz", "...", ".a", "a.", "a..b", "日本/語", "🌊", " ", "e\u{301}", "é"];
+    // As long as a name may be: 1024 bytes, in parts that a file system takes.
+    let room = 1024 - prefix.len() - "odd/".len();
+    let long: String =
+        (0..room).map(|at| if at % 200 == 199 && at + 1 < room { '/' } else { 'l' }).collect();
+    let all = keys.into_iter().chain(more).chain([long.as_str()]);
+    let mut sorted: Vec<String> = all.map(|key| format!("{prefix}odd/{key}")).collect();
     sorted.sort();
     let mut read = Vec::new();
     for key in &sorted {
         client.put(key, &body.clone().into()).unwrap();
         client.get(key, None, &mut read).unwrap();
         assert_eq!(read, body, "{key}");
+        assert_eq!(client.head(key).unwrap().value.size_bytes, Some(10), "{key}");
     }
     let listed = client.list_all(&format!("{prefix}odd/")).unwrap().value;
     let mut names: Vec<String> = listed.into_iter().map(|object| object.key).collect();
@@ -150,6 +163,15 @@ fn pages_do_not_overlap(client: &mut dyn ObjectClient, prefix: &str, keys: &[Str
     }
     assert_eq!(seen, keys);
     assert_eq!(pages, 4);
+    let (delimiter, limit) = (Some('/'), Some(2));
+    let mut request =
+        ListRequest { delimiter, limit, ..ListRequest::all(format!("{prefix}list/")) };
+    let mut prefixes = client.list(&request).unwrap().value;
+    request.from = prefixes.next.take();
+    assert!(request.from.is_some());
+    prefixes.prefixes.extend(client.list(&request).unwrap().value.prefixes);
+    let expected: Vec<String> = (0..3).map(|i| format!("{prefix}list/{i}/")).collect();
+    assert_eq!(prefixes.prefixes, expected);
 }
 
 fn parts_are_joined_in_the_order_of_their_numbers(client: &mut dyn ObjectClient, prefix: &str) {
@@ -179,6 +201,7 @@ fn an_abandoned_upload_leaves_nothing(client: &mut dyn ObjectClient, prefix: &st
     let key = format!("{prefix}abandoned");
     let upload = client.begin_parts(&key).unwrap().value;
     client.put_part(&upload, 1, &content(1000, 7).into()).unwrap();
+    client.abandon_parts(&upload).unwrap();
     client.abandon_parts(&upload).unwrap();
     assert_eq!(client.head(&key).unwrap_err().kind, ErrorKind::NotFound);
 }
