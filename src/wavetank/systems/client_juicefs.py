@@ -60,6 +60,11 @@ def _prefetch(text: str) -> int:
     return quantity.parse_count(text, 0)
 
 
+def _cache(text: str) -> str:
+    # Kept as words: 0 bytes of a setting mean that somebody else chooses (`words.is_automatic`).
+    return quantity.size_text(_whole_mib(text))
+
+
 PARAMETERS = (
     Parameter(
         "meta",
@@ -80,9 +85,9 @@ PARAMETERS = (
     Parameter("buffer", "buffer_bytes", "300MiB", _buffer, "memory for reading and writing"),
     Parameter(
         "cache",
-        "cache_bytes",
+        "cache",
         "100GiB",
-        _whole_mib,
+        _cache,
         "local copies of blocks, at most; 0: none, and no prefetch",
     ),
     Parameter("prefetch", "prefetch", "1", _prefetch, "blocks fetched ahead of random reads"),
@@ -122,7 +127,7 @@ def mount_command(settings: Settings, folder: Path, directory: Path) -> list[str
     kept_s = f"{int(settings['attr_cache_ns']) / 1e9:.3f}s"
     options = {
         "cache-dir": str(folder / "cache"),
-        "cache-size": str(int(settings["cache_bytes"]) >> 20),
+        "cache-size": str(_cache_bytes(settings) >> 20),
         "buffer-size": str(int(settings["buffer_bytes"]) >> 20),
         "prefetch": str(settings["prefetch"]),
         "max-uploads": str(settings["uploads"]),
@@ -152,6 +157,10 @@ def format_command(endpoint: Endpoint, settings: Settings, folder: Path) -> list
     # In KiB. What is removed is removed: no background job moves it later.
     options += ["--block-size", str(int(settings["block_bytes"]) >> 10), "--trash-days", "0"]
     return ["juicefs", "format", *options, _metadata(settings, folder), VOLUME]
+
+
+def _cache_bytes(settings: Settings) -> int:
+    return quantity.parse_size(str(settings["cache"]))
 
 
 def _metadata(settings: Settings, folder: Path) -> str:
@@ -193,13 +202,13 @@ def _put_set(bed: Bed, settings: Settings, folder: Path) -> None:
         if not any(directory.iterdir()):
             return
         # Nothing of the set is to be on the client's side when it begins.
-        without_cache = settings | {"writeback": False, "cache_bytes": 0}
+        without_cache = settings | {"writeback": False, "cache": "0B"}
         with mounted(mount_command(without_cache, folder, FILLING), FILLING, bed.topology.server):
             shutil.copytree(directory, FILLING, dirs_exist_ok=True)
 
 
 def _check(settings: Settings) -> None:
-    if settings["writeback"] and not settings["cache_bytes"]:
+    if settings["writeback"] and not _cache_bytes(settings):
         raise UsageError("writeback=yes needs a local copy to answer from; take a larger cache.")
 
 
