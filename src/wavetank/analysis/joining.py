@@ -162,7 +162,7 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
     byte_rates = [rate.bytes_per_s for rate in rates] if payload else []
     overall = [one.bytes * NS_PER_S / phase.elapsed_ns for one, phase in _with_time(phases)]
     timed = [phase for _, phase in _with_time(phases) if row.clock == "real"]
-    shares = [(one.user_cpu_ns + one.system_cpu_ns) / one.elapsed_ns for one in timed]
+    shares = [_processors_used(phase) for phase in timed]
     errors: dict[str, int] = {}
     for primary in primaries:
         for name, count in primary.errors.items():
@@ -189,6 +189,16 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
         other_operations=_other_operations([phase.operations[1:] for phase in phases]),
     )
     return _with_link(_with_latency(row, primaries), usable)
+
+
+def _processors_used(phase: PhaseRecord) -> float:
+    """The engine's processor time goes on until what was in flight at the end is done: half of
+    what that took counts, as for a request that was cut at any moment.
+    """
+    done = phase.operations[0].count + phase.operations[0].failed
+    begun = done + phase.cut_off
+    share = (done + phase.cut_off / 2) / begun if begun else 1.0
+    return (phase.user_cpu_ns + phase.system_cpu_ns) * share / phase.elapsed_ns
 
 
 def _with_time(phases: Sequence[PhaseRecord]) -> list[tuple[OperationRecord, PhaseRecord]]:

@@ -49,6 +49,9 @@ def is_about(published: Published, row: CellRow) -> bool:
         and network in {"", row.network, row.network_declared.name}
         and (not published.part or published.part in row.parts)
         and published.options.items() <= row.options.items()
+        and published.client_disk in {"", row.client_disk}
+        and published.client_memory_bytes in {None, row.client_memory_bytes}
+        and published.client_processors in {None, row.client_processors}
         and published.parameters.items() <= {**row.parameters, "operation": row.operation}.items()
     )
 

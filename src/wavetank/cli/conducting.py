@@ -11,7 +11,9 @@ from rich.console import Console
 from wavetank.cli import outcome
 from wavetank.cli.progress import progress_of
 from wavetank.cli.request import Words, request_of
-from wavetank.conduct import session
+from wavetank.conduct import on_loopback, session
+from wavetank.conduct.on_host_plan import is_on_loopback
+from wavetank.conduct.on_host_tools import find_host_tools
 from wavetank.conduct.planning import make_plan
 from wavetank.conduct.tools import find_tools
 from wavetank.errors import ExitCode, UsageError
@@ -67,6 +69,8 @@ def _started(plan: Plan | None, name: str, ways: Ways) -> Run:
     for source in ways.reuse:
         directory.read(source)  # what is no run is refused before anything begins
     with progress_of(plan, Console(stderr=True)) as progress:
+        if is_on_loopback(plan):
+            return on_loopback.start(path, plan, find_host_tools(), progress)
         return session.start(path, plan, find_tools(), ways.workers, progress, ways.reuse)
 
 
@@ -86,6 +90,8 @@ def _resumed(asked: Plan | None, ways: Ways) -> Run:
         raise UsageError("--resume needs --out DIR, the run to go on with.")
     plan, _ = missing_of(asked, ways.out)
     with progress_of(plan, Console(stderr=True)) as progress:
+        if is_on_loopback(plan):
+            return on_loopback.resume(ways.out, find_host_tools(), progress)
         return session.resume(ways.out, find_tools(), ways.workers, progress)
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from wavetank.cli import outcome
 from wavetank.cli.progress import cell_title, span_text
 from wavetank.conduct import estimate, memory
+from wavetank.conduct.on_host_plan import is_on_loopback
 from wavetank.errors import ExitCode
 from wavetank.runs.records import Plan
 from wavetank.study import words
@@ -72,6 +73,8 @@ def _sum_text(trials: int, workers: int, whole: estimate.Estimate) -> str:
 
 
 def _workers(plan: Plan, workers: int | None) -> int:
+    if is_on_loopback(plan):
+        return 1
     needed, available = memory.batch_memory_bytes(plan), memory.available_bytes()
     if workers is None:
         return memory.fitting_workers(needed, len(os.sched_getaffinity(0)), available)

@@ -14,11 +14,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from wavetank.errors import WavetankError
+from wavetank.lab.host.processor_limit import Held
 from wavetank.runs.records import PhaseRecord
 from wavetank.workloads.job import EngineJob
 from wavetank.workloads.object_job import ObjectJob
@@ -30,8 +32,16 @@ JOB, OUTPUT = "host-job.json", "host-records.jsonl"
 _DYING_WITH_PARENT = (
     "import ctypes, os, sys\n"
     "ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)\n"
-    "if os.getppid() == int(sys.argv[1]): os.execv(sys.argv[2], sys.argv[2:])\n"
+    "if sys.argv[2]: open(sys.argv[2], 'w').write('0')\n"
+    "if os.getppid() == int(sys.argv[1]): os.execv(sys.argv[3], sys.argv[3:])\n"
 )
+
+
+def dying_with_us(command: Sequence[str], held: Held | None = None) -> list[str]:
+    """The command, started so that it dies with this process, and under the limit where one is."""
+    held = held or Held()
+    start = [sys.executable, "-I", "-S", "-c", _DYING_WITH_PARENT, str(os.getpid())]
+    return [*start, str(held.procs or ""), *held.prefix, *command]
 
 
 class EngineFailed(WavetankError):
@@ -47,9 +57,18 @@ class EngineStopped(WavetankError):
 
 
 class Engine:
-    """Runs jobs; `interrupted` ends the one that runs, raising EngineStopped."""
+    """Runs jobs; `interrupted` ends the one that runs, raising EngineStopped. `held`: the limit of
+    processor time that the engine is under.
+    """
 
-    def __init__(self, program: Path, log: Path, interrupted: threading.Event) -> None:
+    def __init__(
+        self,
+        program: Path,
+        log: Path,
+        interrupted: threading.Event,
+        held: Held | None = None,
+    ) -> None:
+        self._held = held
         self._program = program
         self._log = log
         self._interrupted = interrupted
@@ -75,11 +94,11 @@ class Engine:
             output.unlink(missing_ok=True)
 
     def _run(self, job_file: Path, output: Path, deadline_s: float) -> None:
-        start = [sys.executable, "-I", "-S", "-c", _DYING_WITH_PARENT, str(os.getpid())]
+        command = [str(self._program), str(job_file), "--output", str(output)]
         with self._log.open("ab+") as log:
             before = log.tell()
             process = subprocess.Popen(
-                [*start, str(self._program), str(job_file), "--output", str(output)],
+                dying_with_us(command, self._held),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

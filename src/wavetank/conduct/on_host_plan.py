@@ -74,6 +74,11 @@ def is_host_plan(plan: Plan) -> bool:
     return all(planned.cell.system == PATH_SYSTEM for planned in plan.trials)
 
 
+def is_on_loopback(plan: Plan) -> bool:
+    """Whether the plan is of a server of this machine's own (a study with place = "host")."""
+    return plan.study is not None and plan.study.place == "host"
+
+
 def is_outside_lab(plan: Plan) -> bool:
     """Whether the plan is of something of the user's: a directory or object storage."""
     names = {planned.cell.system.name for planned in plan.trials}

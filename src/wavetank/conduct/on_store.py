@@ -17,7 +17,7 @@ from wavetank.conduct.interruption import signals_as_flag
 from wavetank.conduct.on_host import SIGNALS, HostChanged, HostTools
 from wavetank.conduct.on_host_engine import Engine, EngineStopped
 from wavetank.conduct.on_host_rounds import HOST, conduct
-from wavetank.conduct.on_store_place import Address, OwnPrefix
+from wavetank.conduct.on_store_place import Address, OwnPrefix, clean_up
 from wavetank.conduct.on_store_plan import is_store_plan
 from wavetank.conduct.on_store_trial import run_trial
 from wavetank.errors import UsageError
@@ -48,6 +48,18 @@ def place(address: Address, tools: HostTools) -> Iterator[StorePlace]:
         OwnPrefix(address, Engine(tools.engine, Path(folder) / "log", threading.Event())) as own,
     ):
         yield StorePlace(own, interrupted)
+
+
+def clean(address: Address, tools: HostTools) -> str:
+    """Removes what killed runs of bench left at the address, and nothing else; what that was.
+
+    Raises StoreRefused where the address can't be used.
+    """
+    with tempfile.TemporaryDirectory(prefix="wavetank-bench-") as folder:
+        log = Path(folder) / "log"
+        clean_up(address, Engine(tools.engine, log, threading.Event()))
+        said = log.read_text().strip().splitlines()
+    return f"{address.url}: {said[-1].removeprefix('wavetank-load: ')}." if said else address.url
 
 
 def start(where: StorePlace, out: Path, plan: Plan, tools: HostTools, observer: Observer) -> Run:

@@ -3,7 +3,8 @@
     BUCKET/PREFIX/wavetank-bench-TOKEN/tNNNN/00000000 ...   objects of trial NNNN
 
 What always holds: the prefix is empty before, every object has a key that the load engine gave,
-only those are removed, and where one could not be removed the user is told which. Credentials are
+only those are removed, and where one could not be removed the user is told which. What a killed run
+left is known by such a key, and removed where the user asks for it. Credentials are
 the engine's business: they pass by in its environment or a file, and are never read here.
 """
 
@@ -30,6 +31,7 @@ LOOK_SILENCE_NS = 10 * 10**9
 LOOK_DEADLINE_S = 60.0
 REMOVE_DEADLINE_S = 600.0
 REMOVE_THREADS = 8
+CLEAN_UP_DEADLINE_S = 3600.0
 
 
 class StoreRefused(UsageError):
@@ -139,7 +141,7 @@ class OwnPrefix:
         try:
             self._look("")
         except (EngineFailed, EngineOverdue) as error:
-            raise StoreRefused(f"{self.address.url}: {error}") from error
+            raise StoreRefused(f"{self.address.url}: {error}{self._remedy(str(error))}") from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -163,6 +165,15 @@ class OwnPrefix:
         finally:
             self._remove(objects)
 
+    def _remedy(self, said: str) -> str:
+        """What to do about what an earlier run left."""
+        if f"/{OWN}" not in said:
+            return ""
+        return (
+            "; a run of bench that was killed left them: the same command with --clean-up "
+            "removes them."
+        )
+
     def _remove(self, objects: TrialObjects) -> None:
         if objects.most is None:
             return
@@ -176,6 +187,9 @@ class OwnPrefix:
         try:
             (record,) = self._engine.do(job, time.monotonic() + REMOVE_DEADLINE_S)
             failed = record.operations[0].errors
+            if objects.part_bytes is not None:
+                # An upload that the engine was ended in is no object that could be deleted.
+                clear(self._engine, objects.store, REMOVE_DEADLINE_S)
         except (EngineFailed, EngineOverdue) as error:
             raise self._not_removed(objects, str(error)) from error
         if failed:
@@ -195,6 +209,26 @@ class OwnPrefix:
         one = ObjectSet(objects=1, object_size_bytes=0)
         job = ObjectJob(seed=0, set=one, phases=[phase], object=store)
         self._engine.do(job, time.monotonic() + LOOK_DEADLINE_S)
+
+
+def clear(engine: Engine, store: Store, deadline_s: float) -> None:
+    """Removes what bench put under the store's prefix: objects, parts, unfinished uploads. Raises
+    EngineFailed or EngineOverdue.
+    """
+    phase = ObjectPhase(name="look", action="list", max_items=1)
+    one = ObjectSet(objects=1, object_size_bytes=0)
+    job = ObjectJob(
+        seed=0, set=one, phases=[phase], object=msgspec.structs.replace(store, clear=True)
+    )
+    engine.do(job, time.monotonic() + deadline_s)
+
+
+def clean_up(address: Address, engine: Engine) -> None:
+    """Removes what killed runs of bench left under the address. Raises StoreRefused."""
+    try:
+        clear(engine, address.store(""), CLEAN_UP_DEADLINE_S)
+    except (EngineFailed, EngineOverdue) as error:
+        raise StoreRefused(f"{address.url}: {error}") from error
 
 
 class TrialObjects:

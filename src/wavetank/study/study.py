@@ -98,7 +98,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     system's name with at least `options`, the workload's settings with at least `parameters`
     ("operation" is among them). `value` is in the unit of `quantity`; `unit` is the paper's,
     in which `printed` is the number, so that a report can show it as it was printed.
-    `relation`: "below" 4 MiB/s says no more than that.
+    `relation`: "below" 4 MiB/s says no more than that. `client_disk` (its notation),
+    `client_memory_bytes` and `client_processors`, where stated, are the cell's.
     """
 
     system: str
@@ -109,6 +110,9 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     source: Source
     relation: Relation = "equal"
     options: Settings = {}
+    client_disk: str = ""
+    client_memory_bytes: int | None = None
+    client_processors: float | None = None
     network: str = ""
     part: str = ""
     parameters: Settings = {}

@@ -306,6 +306,10 @@ class _Reader:
             network = networks.parse(raw.network).name if raw.network else ""
         with self.at(*place, "unit"):
             value = in_base_unit(raw.quantity, raw.value, raw.unit)
+        with self.at(*place, "client-disk"):
+            disk = disks.notation(disks.parse_client(raw.client_disk)) if raw.client_disk else ""
+        with self.at(*place, "client-memory"):
+            memory = clients.parse_memory(raw.client_memory) if raw.client_memory else None
         if raw.part:
             self._require_part((*place, "part"), raw.part)
         settings: Settings = {}
@@ -318,6 +322,9 @@ class _Reader:
         return Published(
             system=system,
             options=options,
+            client_disk=disk,
+            client_memory_bytes=memory,
+            client_processors=raw.client_processors,
             quantity=raw.quantity,
             value=value,
             printed=raw.value,

@@ -74,6 +74,9 @@ class RawPublished(
     relation: Relation = "equal"
     network: str = ""
     part: str = ""
+    client_disk: str = ""
+    client_memory: str = ""
+    client_processors: float | None = None
     parameters: dict[str, Scalar] = {}
     note: str = ""
 
