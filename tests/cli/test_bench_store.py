@@ -201,6 +201,8 @@ def test_what_a_real_server_refuses_is_told_in_one_sentence(
         ("s3://bucket/x --endpoint http://127.0.0.1:1 --workload batch", "works on files"),
         ("s3://bucket/x --endpoint http://127.0.0.1:1 --cache-state warm", "for directories"),
         ("somewhere --endpoint http://127.0.0.1:1", "--endpoint goes with"),
+        ("somewhere --clean-up", "--clean-up goes with"),
+        ("s3://bucket/x --endpoint http://127.0.0.1:1 --clean-up", "nothing listens there"),
     ],
 )
 def test_what_can_not_be_meant_is_told_before_anything_is_asked(
@@ -306,6 +308,48 @@ def test_a_service_that_is_too_busy_costs_its_trials_and_no_more(
     assert cell["status"] == "failed"
 
 
+@pytest.fixture
+def killed(wavetank: Wavetank, endpoint: str, root: Path) -> str:
+    """The words of a bench of large objects that was ended by SIGKILL in the middle of a put."""
+    asked = f"bench s3://bucket/killed --endpoint {endpoint}"
+    words = f"{asked} --workload chunking --operation put --size 11MiB --parts 2 --duration 20s"
+    program = [sys.executable, "-c", "from wavetank.cli import main; main()"]
+    process = subprocess.Popen([*program, *shlex.split(words)], env=dict(os.environ))
+    try:
+        deadline_s = time.monotonic() + 120
+        while len(objects_in(root)) < 2 and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        assert objects_in(root)
+    finally:
+        process.kill()
+        process.wait(60)
+    return asked
+
+
+def unfinished_in(root: Path) -> list[Path]:
+    """What versitygw keeps of uploads that were begun."""
+    return [path for path in root.rglob("*") if ".sgwtmp" in path.parts and path.is_file()]
+
+
+@pytest.mark.slow
+def test_what_a_killed_run_left_is_told_and_removed_when_asked_for(
+    wavetank: Wavetank, killed: str, root: Path
+) -> None:
+    (root / "bucket/killed/wavetank-bench-of-mine").write_text("yours")
+    try:
+        told = refused(wavetank(f"{killed} {SHORT}"))
+        assert "--clean-up" in told
+        result = wavetank(f"{killed} --clean-up")
+        assert result.exit_code == 0, result.output
+        assert "objects removed: " in result.stdout
+        assert objects_in(root) == ["killed/wavetank-bench-of-mine"]
+        assert unfinished_in(root) == []
+    finally:
+        (root / "bucket/killed/wavetank-bench-of-mine").unlink()
+    again = wavetank(f"{killed} --clean-up")
+    assert "objects removed: 0, unfinished uploads: 0" in again.stdout
+
+
 @pytest.mark.slow
 def test_an_endpoint_that_hangs_is_given_up(wavetank: Wavetank) -> None:
     with socket.socket() as silent:
@@ -319,10 +363,17 @@ def test_an_endpoint_that_hangs_is_given_up(wavetank: Wavetank) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--operation get --size 4KiB --objects 32",
+        "--workload chunking --operation put --size 11MiB --parts 2",
+    ],
+)
 def test_ctrl_c_leaves_nothing_in_the_bucket_and_a_run_to_go_on_with(
-    wavetank: Wavetank, endpoint: str, root: Path, tmp_path: Path
+    wavetank: Wavetank, endpoint: str, root: Path, words: str
 ) -> None:
-    words = "--operation get --size 4KiB --objects 32 --duration 20s"
+    words = f"{words} --duration 20s"
     program = [sys.executable, "-c", "from wavetank.cli import main; main()"]
     program += ["bench", "s3://bucket/try", "--endpoint", endpoint]
     process = subprocess.Popen(
@@ -337,3 +388,4 @@ def test_ctrl_c_leaves_nothing_in_the_bucket_and_a_run_to_go_on_with(
     assert process.returncode not in (0, 2)
     assert b"--resume --out first" in said
     assert objects_in(root) == []
+    assert unfinished_in(root) == []

@@ -119,7 +119,7 @@ pub struct Page {
 }
 
 /// A large object being written in parts (S3: multipart upload; Swift: segments).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Upload {
     /// The object's key.
     pub key: String,
@@ -170,6 +170,10 @@ pub trait ObjectClient: Send {
 
     /// Throws away what was written of a large object.
     fn abandon_parts(&mut self, upload: &Upload) -> Outcome<()>;
+
+    /// Large objects under `prefix` that were begun and neither finished nor abandoned. Swift can't
+    /// tell them from finished ones: remove those first, with their parts.
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>>;
 
     /// Makes the bucket or container; that it is ours already is no error.
     fn create_container(&mut self) -> Outcome<()>;
@@ -236,6 +240,9 @@ macro_rules! forwarded {
         }
         fn abandon_parts(&mut self, upload: &Upload) -> Outcome<()> {
             (**self).abandon_parts(upload)
+        }
+        fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+            (**self).list_uploads(prefix)
         }
         fn create_container(&mut self) -> Outcome<()> {
             (**self).create_container()

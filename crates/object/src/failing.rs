@@ -20,6 +20,7 @@ pub enum Operation {
     PutPart,
     FinishParts,
     AbandonParts,
+    ListUploads,
     CreateContainer,
     DeleteContainer,
 }
@@ -104,6 +105,10 @@ impl<C: ObjectClient, F: FnMut(Operation) -> Option<Fault> + Send> ObjectClient 
 
     fn abandon_parts(&mut self, upload: &Upload) -> Outcome<()> {
         self.attempt(Operation::AbandonParts, |c| c.abandon_parts(upload))
+    }
+
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+        self.attempt(Operation::ListUploads, |c| c.list_uploads(prefix))
     }
 
     fn create_container(&mut self) -> Outcome<()> {

@@ -21,7 +21,8 @@ const PAGE_LIMIT: u32 = 1000;
 struct Container {
     exists: bool,
     objects: BTreeMap<String, Bytes>,
-    uploads: BTreeMap<String, BTreeMap<u32, Bytes>>,
+    /// By their IDs: key and parts.
+    uploads: BTreeMap<String, (String, BTreeMap<u32, Bytes>)>,
     uploads_begun: u64,
 }
 
@@ -118,13 +119,14 @@ impl ObjectClient for Memory {
         let mut container = self.0.existing()?;
         container.uploads_begun += 1;
         let id = container.uploads_begun.to_string();
-        container.uploads.insert(id.clone(), BTreeMap::new());
+        container.uploads.insert(id.clone(), (key.to_owned(), BTreeMap::new()));
         answer(Upload { key: key.to_owned(), id })
     }
 
     fn put_part(&mut self, upload: &Upload, number: u32, body: &Body) -> Outcome<Part> {
         let mut container = self.0.existing()?;
-        let parts = container.uploads.get_mut(&upload.id).ok_or_else(|| not_found(&upload.key))?;
+        let (_, parts) =
+            container.uploads.get_mut(&upload.id).ok_or_else(|| not_found(&upload.key))?;
         let body = whole(body);
         let part = Part { number, etag: etag(&body), size_bytes: body.len() as u64 };
         parts.insert(number, body);
@@ -133,7 +135,8 @@ impl ObjectClient for Memory {
 
     fn finish_parts(&mut self, upload: &Upload, parts: &[Part]) -> Outcome<Stored> {
         let mut container = self.0.existing()?;
-        let written = container.uploads.get(&upload.id).ok_or_else(|| not_found(&upload.key))?;
+        let (_, written) =
+            container.uploads.get(&upload.id).ok_or_else(|| not_found(&upload.key))?;
         let mut numbers: Vec<u32> = parts.iter().map(|part| part.number).collect();
         numbers.sort_unstable();
         let mut whole = Vec::new();
@@ -152,6 +155,12 @@ impl ObjectClient for Memory {
     fn abandon_parts(&mut self, upload: &Upload) -> Outcome<()> {
         self.0.existing()?.uploads.remove(&upload.id);
         answer(())
+    }
+
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+        let container = self.0.existing()?;
+        let under = container.uploads.iter().filter(|(_, (key, _))| key.starts_with(prefix));
+        answer(under.map(|(id, (key, _))| Upload { key: key.clone(), id: id.clone() }).collect())
     }
 
     fn create_container(&mut self) -> Outcome<()> {

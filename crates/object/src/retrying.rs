@@ -132,6 +132,10 @@ impl<C: ObjectClient> ObjectClient for Retrying<C> {
         self.repeat(true, |c| c.abandon_parts(upload))
     }
 
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+        self.repeat(true, |c| c.list_uploads(prefix))
+    }
+
     fn create_container(&mut self) -> Outcome<()> {
         self.repeat(true, C::create_container)
     }

@@ -9,7 +9,10 @@ use wavetank_object::credentials::Values;
 use wavetank_object::wire::{read_dns_answer, Endpoint};
 use wavetank_object::{encoding, s3::xml, swift::json, time};
 
-const SOUND: [&str; 6] = [
+const SOUND: [&str; 7] = [
+    "<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>\
+     <NextKeyMarker>k%20</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker><Upload><Key>k\
+     </Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>",
     "<?xml version=\"1.0\"?><ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true\
      </IsTruncated><NextContinuationToken>t&amp;</NextContinuationToken><Contents><Key>a%20b</Key>\
      <Size>1</Size><ETag>&quot;e&quot;</ETag></Contents><CommonPrefixes><Prefix>p/</Prefix>\
@@ -47,7 +50,12 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
 
 fn read_all(bytes: &[u8]) {
     let _ = (xml::read_page(bytes), xml::read_error(bytes), xml::read_upload_id(bytes));
-    let _ = (xml::read_completed(bytes), json::read_page(bytes, 2), json::read_manifest(bytes));
+    let _ = (
+        xml::read_completed(bytes),
+        xml::read_uploads(bytes),
+        json::read_page(bytes, 2),
+        json::read_manifest(bytes),
+    );
     let _ = (json::read_keystone(bytes, Some("r")), read_dns_answer(bytes, 0, 1));
     let text = String::from_utf8_lossy(bytes);
     let _ = (time::parse_http_date(&text), time::parse_iso(&text), encoding::unescape(&text));

@@ -88,6 +88,15 @@ CaFile = Annotated[
     typer.Option("--ca-file", help="Authorities to believe for https.", rich_help_panel=STORE),
 ]
 
+CleanUp = Annotated[
+    bool,
+    typer.Option(
+        "--clean-up",
+        help="Measure nothing: remove what killed runs left under PREFIX, and nothing else.",
+        rich_help_panel=STORE,
+    ),
+]
+
 
 @guarded
 def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
@@ -107,6 +116,7 @@ def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
     auth: Auth = SwiftAuth.V1,
     credentials: Credentials = None,
     ca_file: CaFile = None,
+    clean_up: CleanUp = False,
     cache_state: CacheState = None,
     operation: o.Operation = None,
     file_size: o.FileSize = None,
@@ -165,8 +175,11 @@ def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
     )
     ways = benching.BenchWays(out=out, resume=resume, json=json)
     if not is_address(path):
-        if endpoint is not None:
-            raise UsageError("--endpoint goes with s3://BUCKET/PREFIX or swift://CONTAINER/PREFIX.")
+        for name, given in (("--endpoint", endpoint), ("--clean-up", clean_up)):
+            if given:
+                raise UsageError(
+                    f"{name} goes with s3://BUCKET/PREFIX or swift://CONTAINER/PREFIX."
+                )
         raise typer.Exit(int(benching.bench(words, ways)))
     store = store_benching.StoreWords(
         endpoint=endpoint,
@@ -176,4 +189,6 @@ def bench(  # noqa: PLR0913 - one argument per option is how Typer declares them
         credentials=credentials,
         ca_file=ca_file,
     )
+    if clean_up:
+        raise typer.Exit(int(store_benching.clean_up(path, store)))
     raise typer.Exit(int(store_benching.bench(words, store, ways)))

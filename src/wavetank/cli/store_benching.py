@@ -60,6 +60,14 @@ def bench(words: BenchWords, store: StoreWords, ways: BenchWays) -> ExitCode:
     return benching.told(run, ways)
 
 
+def clean_up(path: str, store: StoreWords) -> ExitCode:
+    """Removes what killed runs left at the address, and says what it was."""
+    Console(soft_wrap=True, highlight=False, markup=False).print(
+        on_store.clean(address_of(path, store), find_host_tools())
+    )
+    return ExitCode.FINE
+
+
 def address_of(text: str, store: StoreWords) -> Address:
     """Where it is; raises StoreRefused for what can't be meant."""
     protocol, container, prefix = parse_address(text)

@@ -21,7 +21,9 @@ Action = Literal["put", "get", "head", "delete", "list", "mix"]
 class Store(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Where the objects are. `prefix` ends with `/`. `fresh`: refuse a prefix that is in use."""
+    """Where the objects are. `prefix` ends with `/`. `fresh`: refuse a prefix that is in use.
+    `clear`: before that, remove what killed runs of bench left there.
+    """
 
     protocol: Dialect
     endpoint: str
@@ -34,6 +36,7 @@ class Store(
     credentials_file: str | None = None
     ca_file: str | None = None
     fresh: bool = False
+    clear: bool = False
     connect_timeout_ns: int | None = None
     silence_timeout_ns: int | None = None
     request_timeout_ns: int | None = None

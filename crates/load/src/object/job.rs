@@ -63,9 +63,12 @@ pub struct Place {
     /// Refuse to begin where anything is under the prefix.
     #[serde(default)]
     pub fresh: bool,
+    /// Before that, remove what killed runs of `wavetank bench` left there ([`super::leftovers`]).
+    #[serde(default)]
+    pub clear: bool,
 }
 
-const PLACE_FIELDS: [&str; 3] = ["prefix", "create_container", "fresh"];
+const PLACE_FIELDS: [&str; 4] = ["prefix", "create_container", "fresh", "clear"];
 
 impl ObjectJob {
     /// Splits the job's `object`.

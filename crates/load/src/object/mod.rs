@@ -6,6 +6,7 @@
 //! it left there is removed when its phase is over. Nothing else is ever removed.
 
 pub mod job;
+pub mod leftovers;
 pub mod local;
 pub mod plan;
 pub mod run;

@@ -6,6 +6,7 @@ use std::thread;
 use wavetank_object::{ListRequest, ObjectClient, Store};
 
 use super::job::REQUESTS;
+use super::leftovers::{self, Leftovers};
 use super::plan::{ObjectPhasePlan, ObjectPlan};
 use super::worker::{mixed_key, Client, Counted, Shared, Worker};
 use crate::clock::{forbid_timer_slack, Clock};
@@ -20,6 +21,8 @@ use crate::record::{OperationRecord, PhaseRecord, SeriesRecord, Verification};
 use crate::run::End;
 use crate::usage::CpuTime;
 
+/// Removing what was left is nothing that is measured.
+const CLEAR_CONNECTIONS: u64 = 8;
 /// Phases run on this stack; hyper and TLS need more than files do.
 const STACK_BYTES: usize = 1 << 20;
 
@@ -45,6 +48,9 @@ impl ObjectEngine {
         if plan.place.create_container {
             client.create_container().map_err(failed)?;
         }
+        if plan.place.clear {
+            self.clear()?;
+        }
         let limit = Some(1);
         let request = ListRequest { limit, ..ListRequest::all(self.prefix.clone()) };
         let page = client.list(&request).map_err(failed)?.value;
@@ -53,8 +59,30 @@ impl ObjectEngine {
                 "there are objects under {:?} already, such as {:?}. Try: another prefix",
                 self.prefix, object.key
             ))),
+            None if plan.place.fresh => self.require_no_uploads(&mut client),
             _ => Ok(()),
         }
+    }
+
+    fn require_no_uploads(&self, client: &mut Client) -> Result<(), SetupError> {
+        leftovers::uploads(client, &self.prefix).first().map_or(Ok(()), |upload| {
+            Err(SetupError(format!(
+                "there are unfinished uploads under {:?}, such as of {:?}",
+                self.prefix, upload.key
+            )))
+        })
+    }
+
+    /// Removes what killed runs left, and says what that was.
+    fn clear(&mut self) -> Result<(), SetupError> {
+        let failed = |error: wavetank_object::Error| SetupError(error.to_string());
+        let clients = (0..CLEAR_CONNECTIONS).map(|seed| self.store.client(seed));
+        let mut clients = clients.collect::<Result<Vec<Client>, _>>().map_err(failed)?;
+        let Leftovers { objects, uploads } =
+            leftovers::clear(&mut clients, &self.prefix).map_err(failed)?;
+        let (objects, uploads) = (objects.len(), uploads.len());
+        eprintln!("wavetank-load: objects removed: {objects}, unfinished uploads: {uploads}");
+        Ok(())
     }
 
     /// Runs `plan` by `clock`.

@@ -321,6 +321,27 @@ impl ObjectClient for S3 {
         absent_is_fine(result)
     }
 
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+        let mut all = Vec::new();
+        let mut from: Option<Upload> = None;
+        loop {
+            let mut call = Call::new(Method::GET, "");
+            call.query = vec![("uploads", String::new()), ("prefix", prefix.to_owned())];
+            call.query.push(("encoding-type", "url".to_owned()));
+            if let Some(Upload { key, id }) = &from {
+                call.query.push(("key-marker", key.clone()));
+                call.query.push(("upload-id-marker", id.clone()));
+            }
+            let answer = self.read(&call, |_, body| xml::read_uploads(body))?;
+            let (uploads, next) = answer.value;
+            all.extend(uploads);
+            if next.is_none() || next == from {
+                return Ok(Answer { value: all, timing: answer.timing, retries: answer.retries });
+            }
+            from = next;
+        }
+    }
+
     fn create_container(&mut self) -> Outcome<()> {
         let mut call = Call::new(Method::PUT, "");
         if self.settings.region != "us-east-1" {

@@ -3,7 +3,7 @@
 use quick_xml::events::Event;
 use quick_xml::Reader;
 
-use crate::client::{Listed, Page};
+use crate::client::{Listed, Page, Upload};
 use crate::encoding::unescape;
 
 /// Elements stand no deeper in anything S3 sends.
@@ -113,6 +113,61 @@ pub fn read_completed(xml: &[u8]) -> Option<String> {
 }
 
 #[derive(Default)]
+struct Uploads {
+    all: Vec<Upload>,
+    one: Upload,
+    next: Upload,
+    escaped: bool,
+    truncated: bool,
+    rooted: bool,
+}
+
+impl Uploads {
+    fn leaf(&mut self, path: &[String], text: &str) {
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let ["ListMultipartUploadsResult", names @ ..] = &names[..] else { return };
+        match names {
+            ["EncodingType"] => self.escaped = text.eq_ignore_ascii_case("url"),
+            ["IsTruncated"] => self.truncated = text.trim() == "true",
+            ["NextKeyMarker"] => text.clone_into(&mut self.next.key),
+            ["NextUploadIdMarker"] => text.clone_into(&mut self.next.id),
+            ["Upload", "Key"] => text.clone_into(&mut self.one.key),
+            ["Upload", "UploadId"] => text.clone_into(&mut self.one.id),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, path: &[String]) {
+        self.rooted |= is_at(path, &["ListMultipartUploadsResult"]);
+        if is_at(path, &["ListMultipartUploadsResult", "Upload"]) {
+            self.all.push(std::mem::take(&mut self.one));
+        }
+    }
+}
+
+/// Reads `<ListMultipartUploadsResult>`: uploads, and where the next page begins. A truncated page
+/// that does not say is no page.
+pub fn read_uploads(xml: &[u8]) -> Option<(Vec<Upload>, Option<Upload>)> {
+    let uploads = std::cell::RefCell::new(Uploads::default());
+    walk(
+        xml,
+        |path, text| uploads.borrow_mut().leaf(path, text),
+        |path| uploads.borrow_mut().end(path),
+    )?;
+    let Uploads { mut all, mut next, escaped, truncated, rooted, .. } = uploads.into_inner();
+    let lacks = |upload: &Upload| upload.key.is_empty() || upload.id.is_empty();
+    if !rooted || all.iter().any(lacks) || (truncated && next.key.is_empty()) {
+        return None;
+    }
+    if escaped {
+        for upload in all.iter_mut().chain([&mut next]) {
+            upload.key = unescape(&upload.key)?;
+        }
+    }
+    Some((all, Some(next).filter(|_| truncated)))
+}
+
+#[derive(Default)]
 struct Listing {
     page: Page,
     key: Option<String>,
@@ -194,6 +249,23 @@ mod tests {
         let expected = Listed { key: "a b c".into(), size_bytes: 7, etag: "e".into() };
         assert_eq!(page.objects, [expected]);
         assert_eq!((page.prefixes[0].as_str(), page.next.as_deref()), ("d/", Some("a&b")));
+    }
+
+    #[test]
+    fn unfinished_uploads_are_read_with_where_to_go_on() {
+        let xml = br#"<ListMultipartUploadsResult><EncodingType>url</EncodingType>
+            <NextKeyMarker>k%20</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>
+            <IsTruncated>true</IsTruncated>
+            <Upload><Key>a%2Fb</Key><UploadId>i</UploadId><Owner><ID>o</ID></Owner></Upload>
+            </ListMultipartUploadsResult>"#;
+        let upload = |key: &str, id: &str| Upload { key: key.into(), id: id.into() };
+        assert_eq!(read_uploads(xml), Some((vec![upload("a/b", "i")], Some(upload("k ", "u")))));
+        let none = b"<ListMultipartUploadsResult></ListMultipartUploadsResult>";
+        assert_eq!(read_uploads(none), Some((vec![], None)));
+        assert_eq!(
+            read_uploads(b"<ListMultipartUploadsResult><Upload/></ListMultipartUploadsResult>"),
+            None
+        );
     }
 
     #[test]

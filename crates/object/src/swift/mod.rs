@@ -401,6 +401,34 @@ impl ObjectClient for Swift {
         Ok(Answer::new((), timing))
     }
 
+    fn list_uploads(&mut self, prefix: &str) -> Outcome<Vec<Upload>> {
+        let container = self.segments.clone();
+        let mut uploads: Vec<Upload> = Vec::new();
+        let mut request = ListRequest::all(prefix);
+        loop {
+            let page = match self.list_in(&container, &request) {
+                // Nothing large was ever begun.
+                Err(error) if error.kind == ErrorKind::NoContainer => {
+                    return Ok(Answer::new(uploads, error.timing));
+                }
+                page => page?,
+            };
+            for object in page.value.objects {
+                let upload = object.key.rsplit_once('/').and_then(|(of, _)| of.rsplit_once('/'));
+                let Some((key, id)) = upload else { continue };
+                let upload = Upload { key: key.to_owned(), id: id.to_owned() };
+                // Segments of one upload stand one after another.
+                if uploads.last() != Some(&upload) {
+                    uploads.push(upload);
+                }
+            }
+            request.from = page.value.next;
+            if request.from.is_none() {
+                return Ok(Answer::new(uploads, page.timing));
+            }
+        }
+    }
+
     fn create_container(&mut self) -> Outcome<()> {
         let call = self.call(Method::PUT, "");
         self.read(&call, |_, _| Some(()))

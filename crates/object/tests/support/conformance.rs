@@ -201,7 +201,9 @@ fn an_abandoned_upload_leaves_nothing(client: &mut dyn ObjectClient, prefix: &st
     let key = format!("{prefix}abandoned");
     let upload = client.begin_parts(&key).unwrap().value;
     client.put_part(&upload, 1, &content(1000, 7).into()).unwrap();
+    assert_eq!(client.list_uploads(&key).unwrap().value, std::slice::from_ref(&upload));
     client.abandon_parts(&upload).unwrap();
     client.abandon_parts(&upload).unwrap();
+    assert_eq!(client.list_uploads(prefix).unwrap().value, []);
     assert_eq!(client.head(&key).unwrap_err().kind, ErrorKind::NotFound);
 }
