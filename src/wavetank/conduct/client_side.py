@@ -15,6 +15,7 @@ import msgspec
 
 from wavetank import workloads
 from wavetank.conduct import client_files, object_engine
+from wavetank.lab.errors import LabError
 from wavetank.lab.guest import client_machine
 from wavetank.lab.guest.client_machine import ControlGroup
 from wavetank.lab.guest.disks import BlockDevice, attached_to_client
@@ -42,6 +43,19 @@ class ClientSide(msgspec.Struct, frozen=True):
         """The job, its objects read from or written to the client's files."""
         phases = [msgspec.structs.replace(phase, local=self.local) for phase in job.phases]
         return msgspec.structs.replace(job, phases=phases)
+
+    @contextmanager
+    def within_memory(self) -> Iterator[None]:
+        """LabError that says so where the kernel killed the engine for the group's memory."""
+        try:
+            yield
+        except LabError as error:
+            if self.group.events().get("oom_kill"):
+                raise LabError(
+                    "the client's memory was not enough for the load engine, which was killed; "
+                    "take a larger client-memory, smaller objects or fewer connections"
+                ) from error
+            raise
 
 
 @contextmanager

@@ -48,9 +48,10 @@ def require_protocol(system: SystemChoice, work: Sequence[WorkloadChoice]) -> No
 
 HOST_SYSTEM, HOST_SERVER = "s3", "versitygw"
 CLIENT_WORKLOAD, CLIENT_OPERATIONS = "object", ("put", "get")
-# Beside the objects in its hands: the load engine itself, what its sockets hold, and some cache.
+# Beside the objects in its hands: half as much in their sockets, and the load engine itself with
+# some cache. With 16 MiB by 4, 112 MiB are too little and 120 are not.
 CLIENT_BASE_BYTES = 24 * 2**20
-CLIENT_HANDS_FACTOR = 1.25
+CLIENT_HANDS_FACTOR = 1.5
 
 
 def require_place(place: Place, system: SystemChoice, workload: str) -> None:
@@ -105,7 +106,7 @@ def _require_files(client: Client, choice: WorkloadChoice) -> None:
     if (client.memory_bytes or 0) < least:
         raise UsageError(
             f"client-memory {quantity.size_text(client.memory_bytes or 0)} can't hold {parallel} "
-            f"objects of {quantity.size_text(size_bytes)} at once; take at least "
+            f"objects of {quantity.size_text(size_bytes)} and their sockets; take at least "
             f"{math.ceil(least / 2**20)}MiB, smaller objects or fewer connections."
         )
 

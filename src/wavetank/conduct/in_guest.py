@@ -204,7 +204,8 @@ class _Trial:
             job = msgspec.structs.replace(job, object=object_engine.store_of(target))
             if self._client is None:
                 return self._engine(job)
-            return self._engine(self._client.with_files(job), self._client.group)
+            with self._client.within_memory():
+                return self._engine(self._client.with_files(job), self._client.group)
         files = workloads.on_files(name).measure(self._cell)
         return self._engine(msgspec.structs.replace(files, root=str(target)))
 

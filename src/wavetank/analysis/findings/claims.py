@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wavetank.analysis.errors import UnknownClaimError
-from wavetank.analysis.findings import access, batch, objects, others
+from wavetank.analysis.findings import access, batch, clients, objects, others
 from wavetank.analysis.findings.cells import family, plain_only
 from wavetank.analysis.findings.verdict import Claim, Finding, Verdict
 from wavetank.analysis.rows import CellRow
 
 CLAIMS: dict[str, Claim] = {
-    one.id: one for one in (*access.CLAIMS, *batch.CLAIMS, *others.CLAIMS, *objects.CLAIMS)
+    one.id: one
+    for one in (
+        *access.CLAIMS,
+        *batch.CLAIMS,
+        *others.CLAIMS,
+        *objects.CLAIMS,
+        *clients.CLAIMS,
+    )
 }
 
 

@@ -1,7 +1,6 @@
 """Claims about object storage over REST: C16 IV-A and IV-C.
 
-What C16 found of its clients' processors, disks and memory (IV-B) is not among them: under the
-virtual clock the processor is free, and the load engine keeps its objects in memory.
+What C16 found of its clients' processors, disks and memory (IV-B) is in `clients`.
 """
 
 from __future__ import annotations
