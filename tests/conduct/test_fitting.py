@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from wavetank import systems, workloads
+from wavetank.conduct import client_files
 from wavetank.conduct.planning import Request, make_plan
 from wavetank.errors import UsageError
-from wavetank.study.model import CacheState
+from wavetank.study.model import CacheState, Client
 from wavetank.systems import syscall_cost
 
 
@@ -81,3 +83,53 @@ def test_servers_over_rest_are_charged_for_their_system_calls_as_below_a_mount(n
     assert syscall_cost.of_cell(planned.cell) == 10_000
     (planned, *_) = make_plan(request([f"{name}:syscall-cost=0"], "object")).trials
     assert syscall_cost.of_cell(planned.cell) == 0
+
+
+def of_client(**grid: list[str]) -> Request:
+    asked = request(["s3"], "object", **({"operation": ["get"]} | grid))
+    return msgspec.structs.replace(asked, client_disks=["c16-ssd"], client_memory=["120MiB"])
+
+
+def test_a_clients_disk_holds_what_it_uploads_and_twice_its_memory_of_what_it_gets() -> None:
+    put, get = (
+        make_plan(of_client(operation=[operation], size=["1MiB"], duration=["60s"])).trials[0].cell
+        for operation in ("put", "get")
+    )
+    assert client_files.count(put) == 256  # the set's bytes
+    assert client_files.count(get) == 240
+    assert isinstance(get.client, Client)
+    assert get.client.disk is not None
+    assert get.client.disk.size_bytes == 512 << 20
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ({"operation": ["head"]}, "object, head has none"),
+        ({"operation": ["mix"]}, "object, mix has none"),
+        ({"size": ["16MiB"], "parallel": ["8"]}, "120MiB can't hold 8 objects of 16MiB"),
+    ],
+)
+def test_a_clients_disk_goes_with_objects_that_fit_its_memory(
+    grid: dict[str, list[str]], said: str
+) -> None:
+    assert said in refused(of_client(**grid))
+
+
+def test_chunks_and_files_have_no_files_at_the_client() -> None:
+    asked = msgspec.structs.replace(of_client(), workload="chunking")
+    assert "chunking, get has none" in refused(asked)
+    files = msgspec.structs.replace(
+        request(["s3+s3fs"], "batch"), client_disks=["ssd"], client_memory=["1GiB"]
+    )
+    assert "client-disk goes with workload object" in refused(files)
+
+
+def test_a_disk_of_the_clients_that_is_too_small_is_refused() -> None:
+    asked = msgspec.structs.replace(of_client(), client_disks=["ssd:size=64MiB"])
+    assert "is too small for the client's files" in refused(asked)
+
+
+def test_processors_are_of_the_host() -> None:
+    asked = msgspec.structs.replace(request(["s3"], "object"), client_processors=["0.5"])
+    assert 'place = "host"' in refused(asked)

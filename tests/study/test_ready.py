@@ -14,7 +14,8 @@ from wavetank.conduct.planning import acts_by_chance, plan_study
 from wavetank.errors import UsageError
 from wavetank.runs.records import PlannedTrial
 from wavetank.study import ready, study_file
-from wavetank.study.study import FACETS, Study
+from wavetank.study.model import Cell, Client
+from wavetank.study.study import FACETS, Published, Study
 
 FOLDER = shipped.studies()
 IDS = ready.ids(FOLDER)
@@ -26,7 +27,9 @@ WANTED = [
     *(f"o15/fig{number}" for number in range(2, 8)),
     "r04/table4",
     "r04/fig6",
-    *(f"c16/fig{number}" for number in (1, 5, 6, 10)),
+    *(f"c16/fig{number}" for number in (1, 4, 5, 6, 7, 8, 9, 10, 11)),
+    "c16/table4",
+    "c16/table5",
 ]
 
 
@@ -68,7 +71,7 @@ def test_a_study_repeats_where_chance_acts_and_nowhere_else(study: Study) -> Non
     for trial in PLANS[study.id].trials:
         digest = trial.cell.digest
         repeats[digest] = max(repeats.get(digest, 0), trial.repeat + 1)
-        chance[digest] = acts_by_chance(trial.cell.network)
+        chance[digest] = acts_by_chance(trial.cell.network) or trial.cell.clock == "real"
     assert all(
         count == (study.repeats if chance[digest] else 1) for digest, count in repeats.items()
     )
@@ -96,11 +99,21 @@ def test_a_published_value_is_about_cells_of_the_study(study: Study) -> None:
             for cell, parts in cells
             if cell.system.name == one.system
             and one.options.items() <= cell.system.options.items()
+            and is_of_the_client(one, cell)
             and one.network in ("", cell.network.name)
             and (not one.part or one.part in parts)
             and one.parameters.items() <= cell.workload.parameters.items()
         ]
         assert matching, one
+
+
+def is_of_the_client(one: Published, cell: Cell) -> bool:
+    client = cell.client if isinstance(cell.client, Client) else Client()
+    return (
+        one.client_disk in ("", client.disk and client.disk.name)
+        and one.client_memory_bytes in (None, client.memory_bytes)
+        and one.client_processors in (None, client.processors)
+    )
 
 
 @every_study
@@ -140,12 +153,22 @@ def facet_of(trial: PlannedTrial, name: str) -> object:
             return cell.network.rtt_ns
         case "part":
             return tuple(trial.parts)
+        case "client_disk" | "client_memory_bytes" | "client_processors":
+            client = cell.client if isinstance(cell.client, Client) else Client()
+            disk = client.disk.name if client.disk else None
+            return {
+                "client_disk": disk,
+                "client_memory_bytes": client.memory_bytes,
+                "client_processors": client.processors,
+            }[name]
         case _:
             return cell.workload.parameters.get(name)
 
 
 @every_study
 def test_the_largest_guest_of_a_study_fits_a_laptop(study: Study) -> None:
+    if study.place == "host":
+        return  # no guest
     largest = max(memory.batch_memory_bytes(PLANS[study.id]))
     assert largest <= 8 * 2**30
 

@@ -223,3 +223,62 @@ def test_a_studys_own_name_is_its_files(tmp_path: Path) -> None:
     path = tmp_path / "small-files.toml"
     path.write_text(EXAMPLE)
     assert study_file.read(path, Rooms()).id == "small-files"
+
+
+CLIENT = EXAMPLE.replace('"batch"', '"object"').replace(
+    """systems = ["nfs4.2:nconnect=8", "iscsi"]
+networks = ["ideal-100", "realistic/cc=bbr"]
+""",
+    """systems = ["s3"]
+networks = ["ideal-100"]
+client-disk = ["c16-magnetic", "ssd:completion=1ms"]
+client-memory = "240MiB"
+""",
+)
+CLIENT = CLIENT[: CLIENT.index("file-size")] + (
+    """operation = "get"
+
+[[plot]]
+title = "By disk"
+x = "client_disk"
+series = ["client_memory_bytes"]
+panels = []
+
+[[published]]
+system = "s3"
+quantity = "overall_bytes_per_s"
+client-disk = "c16-magnetic"
+client-memory = "240MiB"
+value = 28.9
+unit = "MB/s"
+source = "C16 IV-B2"
+"""
+)
+
+
+def test_a_part_declares_the_clients_disk_and_memory() -> None:
+    study = read(CLIENT)
+    (part,) = study.parts
+    assert part.client_disks == ["c16-magnetic", "ssd:completion=1ms"]
+    assert part.client_memory == ["240MiB"]
+    (one,) = study.published
+    assert (one.client_disk, one.client_memory_bytes) == ("c16-magnetic", 240 << 20)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "said"),
+    [
+        ('"c16-magnetic", "ssd', '"c16-magnetc", "ssd', ":10:16: ", "did you mean c16-magnetic"),
+        ('client-memory = "240MiB"\nw', 'client-memory = "1MiB"\nw', ":11:17: ", "16MiB"),
+        ('client-memory = "240MiB"\nw', "w", ":7:1: ", "goes with client-memory"),
+        ('source = "H14 figure 4.5"', 'place = "host"', ":3:9: ", 'clock = "real"'),
+        ('source = "H14 figure 4.5"', 'place = "moon"', ":3:9: ", "'moon' is not known"),
+    ],
+)
+def test_a_client_that_cannot_be_meant_is_told_with_its_place(
+    old: str, new: str, where: str, said: str
+) -> None:
+    assert old in CLIENT
+    told = error_of(CLIENT.replace(old, new, 1))
+    assert said in told
+    assert where in told
