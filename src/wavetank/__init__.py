@@ -11,11 +11,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wavetank.notebook import Results, bench, compare, load, run
+    from wavetank.notebook import Results, bench, bench_store, compare, load, run
 
 __version__ = "0.1.0"
 
-__all__ = ["Results", "__version__", "bench", "compare", "load", "run"]
+__all__ = ["Results", "__version__", "bench", "bench_store", "compare", "load", "run"]
 
 
 def __getattr__(name: str) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -23,14 +24,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+import wavetank as package
 from wavetank import shipped
 from wavetank.cli import store_benching
 from wavetank.cli.app import app
 from wavetank.conduct.on_host import HostTools
 from wavetank.gauges import environment
+from wavetank.notebook import running
 from wavetank.systems import object_programs
 
 Wavetank = Callable[..., Result]
+HOW_TO = Path(__file__).parents[2] / "docs/howto/notebook.md"
 KEY, SECRET = "wt-access", "wt-very-secret"
 SHORT = "--size 4KiB --set-size 64KiB --objects 8 --duration 300ms"
 EMPTY_LIST = (
@@ -89,6 +93,7 @@ def wavetank(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wavetank:
         engine=engine, collect_environment=functools.partial(environment.collect_host, engine)
     )
     monkeypatch.setattr(store_benching, "find_host_tools", lambda: tools)
+    monkeypatch.setattr(running, "find_host_tools", lambda: tools)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
@@ -306,6 +311,17 @@ def test_a_service_that_is_too_busy_costs_its_trials_and_no_more(
     assert phase["retries"] > 0
     (cell,) = json.loads(result.stdout)["cells"]
     assert cell["status"] == "failed"
+
+
+def test_the_how_tos_example_for_notebooks_measures_a_bucket(
+    wavetank: Wavetank, endpoint: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```py\n(.*?)```", HOW_TO.read_text(), re.DOTALL)
+    block = block.replace("https://s3.example.com", endpoint).replace('"10s"', '"200ms"')
+    exec(compile(block, str(HOW_TO), "exec"), {"wavetank": package})
+    assert capsys.readouterr().out.count("\n") == 2 * 2 * 2
+    assert Path("wavetank-runs/bucket/plan.json").is_file()
+    assert objects_in(root) == []
 
 
 @pytest.fixture

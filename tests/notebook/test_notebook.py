@@ -182,6 +182,16 @@ def test_a_name_the_package_does_not_have_is_an_attribute_error() -> None:
     assert "compare" in dir(wavetank)
 
 
-def test_object_storage_is_left_to_the_command_line() -> None:
-    with pytest.raises(UsageError, match=r"wavetank bench s3://bucket/x --endpoint URL"):
+def test_each_function_sends_the_other_kind_of_place_to_the_other() -> None:
+    with pytest.raises(UsageError, match=r'bench_store\("s3://bucket/x", endpoint='):
         wavetank.bench("s3://bucket/x")
+    with pytest.raises(UsageError, match=r"bench\(\) is for directories"):
+        wavetank.bench_store("/mnt/nas")
+
+
+def test_a_bucket_is_asked_about_before_anything_is_made() -> None:
+    with pytest.raises(UsageError, match="endpoint"):
+        wavetank.bench_store("s3://bucket/x")
+    with pytest.raises(UsageError, match="works on files"):
+        wavetank.bench_store("s3://bucket/x", "batch", endpoint="http://127.0.0.1:1")
+    assert not Path("wavetank-runs").exists()

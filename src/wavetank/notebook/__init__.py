@@ -13,6 +13,6 @@ command line, and what goes wrong is raised as the error whose sentence the comm
 from __future__ import annotations
 
 from wavetank.notebook.results import Results, load
-from wavetank.notebook.running import Words, bench, compare, run
+from wavetank.notebook.running import Words, bench, bench_store, compare, run
 
-__all__ = ["Results", "Words", "bench", "compare", "load", "run"]
+__all__ = ["Results", "Words", "bench", "bench_store", "compare", "load", "run"]

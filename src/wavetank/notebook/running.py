@@ -1,4 +1,6 @@
-"""`compare`, `run` and `bench` as functions: words to a plan, the plan run, its results."""
+"""`compare`, `run`, `bench` and `bench_store` as functions: words to a plan, the plan run, its
+results.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 
 from wavetank import quantity
-from wavetank.cli import benching, request
+from wavetank.cli import benching, request, store_benching
 from wavetank.cli.progress import LineProgress
 from wavetank.cli.studying import plan_file, plan_ready
-from wavetank.conduct import on_host, session
+from wavetank.conduct import on_host, on_store, session
 from wavetank.conduct.events import Observer, nobody
 from wavetank.conduct.on_host_tools import find_host_tools
 from wavetank.conduct.on_store_place import is_address
@@ -101,13 +104,12 @@ def bench(
     `warm` None: cold where this user may empty the page cache.
 
     Raises DirectoryRefused for a directory that is missing or not empty, DirectoryFailed for one
-    that is read-only, full or lost, UsageError for the address of object storage, which the
-    command line measures.
+    that is read-only, full or lost, UsageError for the address of object storage, which is for
+    `bench_store`.
     """
     if is_address(str(path)):
         raise UsageError(
-            f"{path} is object storage, which the command line measures: wavetank bench {path} "
-            "--endpoint URL --out DIR; then load(DIR) here."
+            f'{path} is object storage; say bench_store("{path}", endpoint="https://...").'
         )
     words = benching.BenchWords(
         path=str(Path(path)),
@@ -123,6 +125,57 @@ def bench(
         plan = benching.plan_of(words, on_host.is_warm(where, warm), benching.name_of(where))
         with _telling(plan, progress) as observer:
             return Results(on_host.start(where, place, plan, tools, observer))
+
+
+def bench_store(  # noqa: PLR0913 - one argument per option of the command
+    address: str,
+    workload: str = "object",
+    *,
+    endpoint: str | None = None,
+    region: str | None = None,
+    style: Literal["path", "virtual-host"] = "path",
+    auth: Literal["v1", "v3"] = "v1",
+    credentials: str | Path | None = None,
+    ca_file: str | Path | None = None,
+    seed: int = 1,
+    repeats: int = 1,
+    out: str | Path | None = None,
+    progress: bool = True,
+    **parameters: Words,
+) -> Results:
+    """Measures a bucket or container of yours, `s3://BUCKET/PREFIX` or `swift://CONTAINER/PREFIX`,
+    under the real clock, as `wavetank bench` does: under an empty prefix that is left empty.
+
+    `endpoint`: the S3 service, or where Swift's tokens come from (None: where the environment has
+    it). `credentials`: a file of them; None takes the environment's. They are no arguments.
+
+    Raises StoreRefused where the address, the credentials, the region or the clock are not right,
+    nothing answers or the prefix is in use, NotRemoved where objects could not be removed.
+    """
+    if not is_address(address):
+        raise UsageError(f"{address} is no s3:// or swift:// address; bench() is for directories.")
+    words = benching.BenchWords(
+        path=address,
+        workload=workload,
+        cache_state=None,
+        seed=seed,
+        repeats=repeats,
+        trial_deadline=request.DEFAULTS.trial_deadline,
+        grid=_grid(parameters),
+    )
+    store = store_benching.StoreWords(
+        endpoint=endpoint,
+        region=region,
+        style=style,
+        auth=auth,
+        credentials=Path(credentials) if credentials is not None else None,
+        ca_file=Path(ca_file) if ca_file is not None else None,
+    )
+    where = store_benching.address_of(address, store)
+    plan = store_benching.plan_of(where, words, store)
+    directory_of_run, tools = _new_directory(out, "bench"), find_host_tools()
+    with on_store.place(where, tools) as place, _telling(plan, progress) as observer:
+        return Results(on_store.start(place, directory_of_run, plan, tools, observer))
 
 
 def _conduct(
