@@ -10,7 +10,7 @@ import pytest
 from sample_rows import IDEAL, KIB, LATENCY, LOSS, MIB, REALISTIC, UNITS, row, void
 
 from wavetank.analysis.errors import UnknownClaimError
-from wavetank.analysis.findings import CLAIMS, claim, judge_claims, objects
+from wavetank.analysis.findings import CLAIMS, claim, clients, judge_claims, objects
 from wavetank.analysis.rows import CellRow
 from wavetank.study.model import Network
 
@@ -353,7 +353,7 @@ CASES: dict[str, tuple[list[CellRow], list[CellRow]]] = {
 
 
 def test_every_claim_of_the_file_studies_is_written_down() -> None:
-    on_objects = [one.id for one in objects.CLAIMS]
+    on_objects = [one.id for one in (*objects.CLAIMS, *clients.CLAIMS)]
     assert list(CLAIMS) == [*FILE_STUDIES, *on_objects]
     assert set(CASES) == set(FILE_STUDIES)
 

@@ -21,7 +21,7 @@ from wavetank.analysis.labels import Labels, label_cells
 from wavetank.analysis.link import payload_limit_bytes_per_s
 from wavetank.analysis.outliers import with_outliers
 from wavetank.analysis.rows import CellRow, OtherOperation, RowStatus
-from wavetank.analysis.steady import NS_PER_S
+from wavetank.analysis.steady import NS_PER_S, whole_rate
 from wavetank.runs.records import (
     LinkRecord,
     NetworkMeasured,
@@ -160,9 +160,8 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
     payload = sum(primary.bytes for primary in primaries)
     operation_rates = [rate.operations_per_s for rate in rates]
     byte_rates = [rate.bytes_per_s for rate in rates] if payload else []
-    overall = [one.bytes * NS_PER_S / phase.elapsed_ns for one, phase in _with_time(phases)]
-    timed = [phase for _, phase in _with_time(phases) if row.clock == "real"]
-    shares = [_processors_used(phase) for phase in timed]
+    overall = [whole_rate(phase).bytes_per_s for phase in phases]
+    shares = [_processors_used(phase) for phase in phases if row.clock == "real"]
     errors: dict[str, int] = {}
     for primary in primaries:
         for name, count in primary.errors.items():
@@ -176,7 +175,7 @@ def _with_numbers(row: CellRow, usable: Sequence[JudgedTrial], rng: np.random.Ge
         operations_interval=median_interval(operation_rates, rng),
         throughput_interval=median_interval(byte_rates, rng),
         elapsed_s=median(phase.elapsed_ns for phase in phases) / NS_PER_S,
-        overall_bytes_per_s=median(overall) if payload and overall else None,
+        overall_bytes_per_s=median(overall) if payload else None,
         processors_used=median(shares) if shares else None,
         payload_bytes=payload,
         failed_operations=sum(primary.failed for primary in primaries),
@@ -198,11 +197,7 @@ def _processors_used(phase: PhaseRecord) -> float:
     done = phase.operations[0].count + phase.operations[0].failed
     begun = done + phase.cut_off
     share = (done + phase.cut_off / 2) / begun if begun else 1.0
-    return (phase.user_cpu_ns + phase.system_cpu_ns) * share / phase.elapsed_ns
-
-
-def _with_time(phases: Sequence[PhaseRecord]) -> list[tuple[OperationRecord, PhaseRecord]]:
-    return [(phase.operations[0], phase) for phase in phases if phase.elapsed_ns]
+    return (phase.user_cpu_ns + phase.system_cpu_ns) * share / max(phase.elapsed_ns, 1)
 
 
 def _with_latency(row: CellRow, primaries: Sequence[OperationRecord]) -> CellRow:

@@ -61,6 +61,11 @@ def steady_rate(phase: PhaseRecord) -> SteadyRate:
     return _weighted_rate(phase, start, usable)
 
 
+def whole_rate(phase: PhaseRecord) -> SteadyRate:
+    """Throughput of all of `phase`, warm-up included, to its last completion."""
+    return _whole_phase(phase, "asked for as a whole")
+
+
 def _weighted_rate(phase: PhaseRecord, start: int, end: int) -> SteadyRate:
     """The rate over the bins [start, end), soft at both edges.
 

@@ -215,7 +215,9 @@ def _pairs(
 
 
 def _overall(row: CellRow) -> float:
-    return row.overall_bytes_per_s or rate(row)
+    """Of downloads over the whole trial, for memory takes its beginning; else the steady rate."""
+    whole = row.overall_bytes_per_s if row.operation == "get" else None
+    return whole or rate(row)
 
 
 def _overall_words(row: CellRow) -> str:
