@@ -92,6 +92,15 @@ def test_the_recorded_command_repeats_the_run(wavetank: Wavetank) -> None:
         assert Path("first", name).read_bytes() == Path("second", name).read_bytes()
 
 
+def test_a_clients_machine_is_asked_for_again_by_the_recorded_command(wavetank: Wavetank) -> None:
+    client = "--client-disk c16-magnetic,ram --client-memory 120MiB"
+    wavetank(f"compare --systems s3 --networks ideal-100 --workload object {client} --out first")
+    plan = directory.read(Path("first")).plan
+    assert len(plan.trials) == 4
+    wavetank(shlex.join([*plan.command[1:], "--out", "second"]))
+    assert directory.read(Path("second")).plan == plan
+
+
 def test_a_lost_trial_is_exit_code_3_and_resuming_mends_it(wavetank: Wavetank, lab: Lab) -> None:
     lab.mortal = 1
     lost = wavetank(f"{ASK} --out first")
@@ -153,6 +162,14 @@ def test_ctrl_c_leaves_a_run_that_the_message_tells_how_to_resume(
         ("compare --systems local --networks realistic --file-size 4KX", "4KX"),
         ("compare --systems local --networks realistic --workload btch", "batch"),
         ("compare --systems local --networks realistic --disk tape", "tape"),
+        (
+            "compare --systems s3 --networks realistic --workload object --client-disk ssd",
+            "client-memory",
+        ),
+        (
+            "compare --systems local --networks realistic --client-disk ssd --client-memory 1GiB",
+            "workload object",
+        ),
         ("compare --systems local, --networks realistic", "empty part"),
         ("compare --systems local --networks realistic --syscall-cost 2", "'2'"),
         (

@@ -99,6 +99,24 @@ DiskText = Annotated[
         rich_help_panel=ASKED,
     ),
 ]
+ClientDisk = Annotated[
+    str,
+    typer.Option(
+        "--client-disk",
+        help="The client's disk, to or from which objects go (workload object, put and get): "
+        "c16-magnetic,c16-ssd,ram.",
+        autocompletion=completed(disk_names),
+        rich_help_panel=ASKED,
+    ),
+]
+ClientMemory = Annotated[
+    str,
+    typer.Option(
+        "--client-memory",
+        help="Memory of the client with that disk: 240MiB,1GiB.",
+        rich_help_panel=ASKED,
+    ),
+]
 CacheStateOption = Annotated[
     CacheStateName,
     typer.Option(

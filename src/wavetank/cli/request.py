@@ -27,6 +27,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     trial_deadline: str
     packet_digest: bool
     grid: Mapping[str, str | None]
+    client_disk: str = ""
+    client_memory: str = ""
 
 
 DEFAULTS = Words(
@@ -53,6 +55,8 @@ def request_of(words: Words) -> Request:
         workload=words.workload,
         parameters=grid_of(words.grid),
         disk=words.disk,
+        client_disks=quantity.parse_list(words.client_disk) if words.client_disk else [],
+        client_memory=quantity.parse_list(words.client_memory) if words.client_memory else [],
         clock=words.clock,
         cache_state=words.cache_state,
         seed=words.seed,

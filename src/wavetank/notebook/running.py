@@ -16,8 +16,9 @@ from wavetank import quantity
 from wavetank.cli import benching, request, store_benching
 from wavetank.cli.progress import LineProgress
 from wavetank.cli.studying import plan_file, plan_ready
-from wavetank.conduct import on_host, on_store, session
+from wavetank.conduct import on_host, on_loopback, on_store, session
 from wavetank.conduct.events import Observer, nobody
+from wavetank.conduct.on_host_plan import is_on_loopback
 from wavetank.conduct.on_host_tools import find_host_tools
 from wavetank.conduct.on_store_place import is_address
 from wavetank.conduct.planning import make_plan
@@ -183,6 +184,8 @@ def _conduct(
 ) -> Results:
     path = _new_directory(out, name)
     with _telling(plan, progress) as observer:
+        if is_on_loopback(plan):
+            return Results(on_loopback.start(path, plan, find_host_tools(), observer))
         return Results(session.start(path, plan, find_tools(), workers, observer))
 
 
