@@ -15,7 +15,13 @@ pytestmark = pytest.mark.guest
 
 def test_nothing_of_a_trial_is_left_on_the_memory_disk(tools: Tools, tmp_path: Path) -> None:
     """mkfs trusts it to be zeros: of an inode left there, ext4 said "doubly allocated?"."""
-    request = Request(systems=["local"], networks=["ideal-100"], workload="batch", disk="ram:size=512MiB")
+    request = Request(
+        systems=["local"],
+        networks=["ideal-100"],
+        workload="batch",
+        parameters={"set-size": ["1MiB"]},
+        disk="ram:size=512MiB",
+    )
     disk = tank.cells(request)[0].disk
     (found,) = tank.ask_guest(
         tools, [inside.DiskAgain(disk)], inside.DiskAgainAnswer, tmp_path / "console"
