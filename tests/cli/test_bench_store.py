@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -35,6 +37,8 @@ from wavetank.systems import object_programs
 
 Wavetank = Callable[..., Result]
 HOW_TO = Path(__file__).parents[2] / "docs/howto/notebook.md"
+# Found before a test has another HOME.
+VERSITYGW = object_programs.locate("versitygw")
 KEY, SECRET = "wt-access", "wt-very-secret"
 SHORT = "--size 4KiB --set-size 64KiB --objects 8 --duration 300ms"
 EMPTY_LIST = (
@@ -53,14 +57,21 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def endpoint(root: Path) -> Iterator[str]:
-    """A real versitygw, ended by its own process id."""
-    program = object_programs.locate("versitygw")
+    """A real versitygw."""
+    with gateway(root) as url:
+        yield url
+
+
+@contextmanager
+def gateway(root: Path, *more: str) -> Iterator[str]:
+    """A versitygw on `root`, ended by its own process id."""
+    program = VERSITYGW
     if program is None:
         pytest.skip("versitygw is not installed: sh install/object.sh versitygw")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = ["--quiet", "--keep-alive", "--access", KEY, "--secret", SECRET]
+    words = ["--quiet", "--keep-alive", "--access", KEY, "--secret", SECRET, *more]
     words += ["--region", "us-east-1", "--port", f"127.0.0.1:{port}", "posix", str(root)]
     process = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL, stderr=2)
     try:
@@ -168,6 +179,36 @@ def test_a_prefix_that_is_in_use_is_refused_and_not_touched(
     assert objects_in(root) == ["full/thing"]
     (root / "bucket/full/thing").unlink()
     (root / "bucket/full").rmdir()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate for localhost that signs itself, and its key."""
+    made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    words += " -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    words += " -addext basicConstraints=critical,CA:FALSE"
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("openssl is not installed")
+    command = [program, *words.split(), "-keyout", str(key), "-out", str(made)]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    return made, key
+
+
+def test_a_service_that_can_not_prove_who_it_is_is_refused_and_one_that_can_is_measured(
+    wavetank: Wavetank, certificate: tuple[Path, Path], root: Path
+) -> None:
+    made, key = certificate
+    with gateway(root, "--cert", str(made), "--key", str(key)) as url:
+        endpoint = url.replace("http://127.0.0.1", "https://localhost")
+        words = f"bench s3://bucket/tls --endpoint {endpoint} {SHORT} --operation put"
+        told = refused(wavetank(words))
+        assert "--ca-file" in told
+        result = wavetank(f"{words} --ca-file {made} --json")
+        assert result.exit_code == 0, result.stderr
+    (cell,) = json.loads(result.stdout)["cells"]
+    assert (cell["status"], cell["failed_operations"]) == ("ok", 0)
 
 
 @pytest.mark.parametrize(

@@ -91,14 +91,31 @@ fn a_server_with_a_known_authority_is_believed_and_large_bodies_pass() {
 }
 
 #[test]
+fn a_server_without_tls_is_told_from_one_that_is_not_believed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut tcp in listener.incoming().flatten() {
+            let _ = tcp.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let ca_file = directory.path().join("ca.pem");
+    std::fs::write(&ca_file, server("localhost", Vec::new()).1).unwrap();
+    let error = client(&settings(port, &ca_file)).check().unwrap_err();
+    assert!(error.message().contains("Try: http://"), "{error}");
+}
+
+#[test]
 fn an_unknown_authority_and_another_name_are_refused() {
     let (port, _) = server("localhost", Vec::new());
     let (named, pem) = server("elsewhere.example", Vec::new());
     let directory = tempfile::tempdir().unwrap();
     let ca_file = directory.path().join("ca.pem");
     std::fs::write(&ca_file, pem).unwrap();
-    for port in [port, named] {
+    for (port, says) in [(port, "Try: name the file of its authority"), (named, "Try: the name")] {
         let error = client(&settings(port, &ca_file)).check().unwrap_err();
         assert_eq!(error.kind, ErrorKind::Tls, "{error}");
+        assert!(error.message().contains(says), "{error}");
     }
 }

@@ -46,16 +46,19 @@ pub fn explain(context: &Context<'_>, reply: &Reply, body: &[u8]) -> Error {
         ),
         ErrorKind::Region => wrong_region(context, reply, &said),
         ErrorKind::ClockSkew => clock_skew(context, reply),
-        ErrorKind::NoContainer => format!("has no bucket {bucket:?} ({code})"),
+        ErrorKind::NoContainer => format!("has no bucket {bucket:?} ({code}). Try: make it, or check its name"),
         ErrorKind::ContainerTaken => {
             format!("has a bucket {bucket:?} that is someone else's ({code})")
         }
         ErrorKind::NotEmpty => format!("will not remove bucket {bucket:?}: it is not empty"),
         ErrorKind::NotFound => format!("has no such object or upload ({code})"),
-        ErrorKind::Denied => format!("does not allow it with these credentials ({code})"),
+        ErrorKind::Denied => format!(
+            "does not allow it with these credentials ({code}). Try: credentials that may list, read, \
+             write and delete there"
+        ),
         ErrorKind::Range => "has the object, but not this range of it".to_owned(),
-        ErrorKind::Busy => format!("asks for fewer requests ({code})"),
-        ErrorKind::Server => format!("failed ({code}: {})", said.message),
+        ErrorKind::Busy => format!("asks for fewer requests ({code}). Try: later, or with fewer connections"),
+        ErrorKind::Server => format!("failed ({code}: {}). Try: later; its log knows more", said.message),
         _ => format!("refused ({code}: {})", said.message),
     };
     let mut error = Error::new(kind, format!("{what}: s3 at {endpoint} {why}"));

@@ -167,14 +167,20 @@ impl Swift {
             404 if about_object && call.method != Method::PUT => {
                 (ErrorKind::NotFound, "has no such object".to_owned())
             }
-            404 => (ErrorKind::NoContainer, format!("has no container {:?}", call.container)),
+            404 => (
+                ErrorKind::NoContainer,
+                format!("has no container {:?}. Try: make it, or check its name", call.container),
+            ),
             409 if call.method == Method::DELETE && !about_object => (
                 ErrorKind::NotEmpty,
                 format!("will not remove container {:?}: it is not empty", call.container),
             ),
             416 => (ErrorKind::Range, "has the object, but not this range of it".to_owned()),
-            429 | 498 | 503 => (ErrorKind::Busy, "asks for fewer requests".to_owned()),
-            500.. => (ErrorKind::Server, "failed".to_owned()),
+            429 | 498 | 503 => (
+                ErrorKind::Busy,
+                "asks for fewer requests. Try: later, or with fewer connections".to_owned(),
+            ),
+            500.. => (ErrorKind::Server, "failed. Try: later; its log knows more".to_owned()),
             _ => {
                 let mut redactor = self.redactor.clone();
                 redactor.hide(token);

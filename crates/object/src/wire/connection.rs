@@ -179,16 +179,39 @@ fn connect_any(endpoint: &Endpoint, until: Instant) -> Result<TcpStream, Error> 
         Some((address, error)) if error.kind() != io::ErrorKind::TimedOut => {
             not_connected(address, &error)
         }
-        _ => Error::new(ErrorKind::Deadline, "no connection in time: nothing answers there"),
+        _ => Error::new(
+            ErrorKind::Deadline,
+            "no connection in time: nothing answers there. Try: check the endpoint",
+        ),
     })
 }
 
 fn not_connected(address: SocketAddr, error: &io::Error) -> Error {
     let hint = match error.kind() {
-        io::ErrorKind::ConnectionRefused => ": nothing listens there",
+        io::ErrorKind::ConnectionRefused => {
+            ": nothing listens there. Try: check the port, start the server"
+        }
         _ => "",
     };
     Error::new(ErrorKind::Connection, format!("cannot connect to {address}{hint} ({error})"))
+}
+
+/// What to try, by what rustls says.
+fn remedy(error: &dyn std::fmt::Display) -> &'static str {
+    let said = error.to_string();
+    let knows = |word: &str| said.contains(word);
+    if knows("UnknownIssuer") || knows("BadSignature") {
+        ". Try: name the file of its authority (ca_file; wavetank bench: --ca-file)"
+    } else if knows("not valid for name") || knows("NotValidForName") {
+        ". Try: the name that its certificate has"
+    } else if knows("Expired") || knows("expired") || knows("NotValidYet") || knows("not valid yet")
+    {
+        ". Try: check this machine's clock; its certificate may have to be renewed"
+    } else if knows("InvalidContentType") {
+        ". Try: http://, where the server speaks no TLS"
+    } else {
+        ""
+    }
 }
 
 fn shake_hands(
@@ -198,7 +221,8 @@ fn shake_hands(
     until: Instant,
 ) -> Result<ClientConnection, Error> {
     let failed = |error: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Tls, format!("TLS with {} failed: {error}", endpoint.host))
+        let host = &endpoint.host;
+        Error::new(ErrorKind::Tls, format!("TLS with {host} failed: {error}{}", remedy(error)))
     };
     let name = ServerName::try_from(endpoint.host.clone()).map_err(|error| failed(&error))?;
     let mut tls = ClientConnection::new(trust.config(), name).map_err(|error| failed(&error))?;

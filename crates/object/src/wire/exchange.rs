@@ -227,7 +227,8 @@ fn stopped(why: Stopped, limits: Limits) -> Error {
     match why {
         Stopped::Deadline => Error::new(ErrorKind::Deadline, "the request took too long"),
         Stopped::Silence => {
-            let why = format!("nothing came for {:?}: the server hangs", limits.silence);
+            let why =
+                format!("nothing came for {:?}: the server hangs. Try: check it", limits.silence);
             Error::new(ErrorKind::Deadline, why)
         }
         Stopped::Closed => Error::new(ErrorKind::Connection, "the server closed the connection"),

@@ -60,7 +60,10 @@ fn ask_all(host: &str, until: Instant) -> Result<Vec<IpAddr>, Error> {
         }
     }
     Err(if answered || servers.is_empty() {
-        Error::new(ErrorKind::Connection, format!("there is no host named {host:?}"))
+        Error::new(
+            ErrorKind::Connection,
+            format!("there is no host named {host:?}. Try: check the endpoint"),
+        )
     } else {
         let why = format!("no name server answered the question for {host:?} in time");
         Error::new(ErrorKind::Deadline, why)
