@@ -186,7 +186,7 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
     """A certificate for localhost that signs itself, and its key."""
     made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    words += " -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    words += " -subj /CN=wavetank-test -addext subjectAltName=DNS:localhost"
     words += " -addext basicConstraints=critical,CA:FALSE"
     program = shutil.which("openssl")
     if program is None:
