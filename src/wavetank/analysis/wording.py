@@ -169,6 +169,8 @@ def _short_duration(duration_ns: int) -> str:
 
 def condition_text(name: str, value: Scalar) -> str:
     """One condition in words: `4 KiB files`, `8 threads`, `units of 64 KiB`, `direct`."""
+    if value is None and name.startswith("client_"):
+        return f"client's {name_text(name).removeprefix('client ')} not limited"
     shown = value_text(name, value)
     phrases = {
         "file_size_bytes": f"{shown} files",
@@ -182,7 +184,7 @@ def condition_text(name: str, value: Scalar) -> str:
         "disk": f"disk {shown}",
         "client_disk": f"client's disk {shown}",
         "client_memory_bytes": f"{shown} of client's memory",
-        "client_processors": f"{shown} of a processor for the client",
+        "client_processors": f"{shown} processors for the client",
         "cache_state": f"{shown.replace('-', ' ')} cache",
         "rate_per_s": f"{shown} offered per second",
     }
@@ -202,6 +204,8 @@ def value_text(name: str, value: Scalar) -> str:
         return scalar_text(value)
     if name.endswith("_bytes"):
         return size_text(value)
+    if name.endswith("_processors"):
+        return f"{value:g}"
     if name.endswith("_ns"):
         return _short_duration(int(value))
     return _plain_or_significant(value)
