@@ -95,3 +95,22 @@ def test_requests_over_rest_take_their_duration_and_the_more_wall_time_the_more_
     cell = make_cell("object", system="s3", network="latency-50")
     asked = msgspec.structs.replace(cell, system=SystemChoice("s3", {"server": "swift"}))
     assert estimate.of_trial(asked) == swift
+
+
+@pytest.mark.parametrize(("workload", "system"), [("batch", "nfs4.2"), ("object", "s3")])
+def test_by_the_real_clock_a_trial_takes_its_duration_and_what_stands_around_it(
+    make_cell: MakeCell, workload: str, system: str
+) -> None:
+    """However little or much gets done in it."""
+    cell = make_cell(workload, system=system, network="latency-50", duration="20s")
+    short, long = (
+        estimate.of_trial(
+            msgspec.structs.replace(
+                make_cell(workload, system=system, network="latency-50", duration=duration),
+                clock="real",
+            )
+        )
+        for duration in ("10s", "20s")
+    )
+    assert long.wall_s - short.wall_s == pytest.approx(long.simulated_s - short.simulated_s)
+    assert long.wall_s > long.simulated_s == estimate.of_trial(cell).simulated_s
