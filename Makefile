@@ -82,6 +82,7 @@ unit: python
 test: install
 	@sh install/packages.sh test
 	cargo test --quiet --workspace --locked
+	cargo test --quiet --package wavetank-object --test fuzz --locked -- --ignored
 	$(BIN)/pytest
 
 bench: install
