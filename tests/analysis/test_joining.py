@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from sample_runs import IDEAL, REALISTIC, cell, grid, run
 
 from wavetank.analysis import CellRow, build_rows
+from wavetank.analysis.facets import conditions
 from wavetank.analysis.histograms import decode_histogram, merge_histograms
-from wavetank.runs.records import TrialRecord, Verification
+from wavetank.runs.records import Series, TrialRecord, Verification
+from wavetank.study import disks
+from wavetank.study.model import Client
 
 CONTRACT = (
     "system network workload operation parameters clock seed status operations operations_per_s "
@@ -197,3 +200,63 @@ def test_the_order_in_which_trials_ended_changes_nothing(order: list[int]) -> No
     walls = [made.walls[index] for index in order]
     again = build_rows(made.plan, shuffled, walls, np.random.default_rng(0))
     assert msgspec.json.encode(again) == msgspec.json.encode(rows_of(made))
+
+
+def test_what_is_declared_of_the_client_stands_in_its_rows() -> None:
+    disk = msgspec.structs.replace(disks.parse_client("c16-ssd:completion=1ms"), size_bytes=1 << 30)
+    declared = Client(disk=disk, memory_bytes=1 << 28)
+    asked = msgspec.structs.replace(cell(), client=declared)
+    (row,) = rows_of(run([asked]))
+    assert (row.client_disk, row.client_memory_bytes) == ("c16-ssd:completion=1ms", 1 << 28)
+    assert row.client_processors is None
+    assert conditions(row)["client_disk"] == row.client_disk
+    assert "client_disk" not in conditions(rows_of(run([cell()]))[0])
+
+
+def test_the_warm_up_counts_in_the_overall_rate_alone() -> None:
+    """A memory takes the first second whole, and its disk what comes then."""
+    made = run([cell()])
+    (record,) = made.trials
+    bins = [100.0] * 10 + [10.0] * 190
+    measured = record.phases[0]
+    series = Series(
+        bin_ns=10**8,
+        operations=[int(count) for count in bins],
+        bytes=[int(count) * 4096 for count in bins],
+    )
+    total = int(sum(bins))
+    primary = msgspec.structs.replace(measured.operations[0], count=total, bytes=total * 4096)
+    phase = msgspec.structs.replace(
+        measured,
+        elapsed_ns=20 * 10**9,
+        busy_until_ns=20 * 10**9,
+        ended_by="duration",
+        operations=[primary, *measured.operations[1:]],
+        series=series,
+    )
+    again = msgspec.structs.replace(record, phases=[phase])
+    (row,) = build_rows(made.plan, [again], made.walls, np.random.default_rng(0))
+    assert row.throughput_bytes_per_s == pytest.approx(100 * 4096, rel=0.01)
+    assert row.overall_bytes_per_s == pytest.approx(total * 4096 / 20, rel=0.01)
+
+
+@pytest.mark.parametrize(("cut_off", "share"), [(0, 1.0), (100, 0.875)])
+def test_processors_are_told_where_they_count_and_half_of_what_was_cut_off(
+    cut_off: int, share: float
+) -> None:
+    asked = msgspec.structs.replace(cell(), clock="real")
+    made = run([asked])
+    (record,) = made.trials
+    measured = record.phases[0]
+    primary = msgspec.structs.replace(measured.operations[0], count=300)
+    phase = msgspec.structs.replace(
+        measured,
+        operations=[primary],
+        user_cpu_ns=measured.elapsed_ns // 10,
+        system_cpu_ns=measured.elapsed_ns // 10,
+        cut_off=cut_off,
+    )
+    again = msgspec.structs.replace(record, phases=[phase])
+    (row,) = build_rows(made.plan, [again], made.walls, np.random.default_rng(0))
+    assert row.processors_used == pytest.approx(0.2 * share, rel=0.01)
+    assert rows_of(run([cell()]))[0].processors_used is None

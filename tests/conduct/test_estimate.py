@@ -9,7 +9,7 @@ import pytest
 
 from wavetank.conduct import estimate
 from wavetank.conduct.planning import Request, make_plan
-from wavetank.study.model import Cell, SystemChoice
+from wavetank.study.model import LOOPBACK, Cell, Network, SystemChoice
 
 MakeCell = Callable[..., Cell]
 
@@ -110,3 +110,10 @@ def test_by_the_real_clock_a_trial_takes_its_duration_and_what_stands_around_it(
     assert (short.simulated_s, long.simulated_s) == (10, 100)
     assert short.wall_s > 10
     assert long.wall_s - short.wall_s == pytest.approx(90, rel=0.05)
+
+
+def test_on_the_loopback_a_trial_takes_its_duration(make_cell: MakeCell) -> None:
+    lab = make_cell("object", system="s3", network="ideal-1000", operation="get", duration="2s")
+    here = msgspec.structs.replace(lab, network=Network(name=LOOPBACK), clock="real")
+    assert estimate.of_trial(here).simulated_s == 2
+    assert 2 < estimate.of_trial(here).wall_s < 5
