@@ -181,6 +181,12 @@ def _where(found: Published) -> str:
         is_operation = name == "operation"
         words.append(operation_text(str(value)) if is_operation else condition_text(name, value))
     words += [f"{name} {value}" for name, value in found.options.items()]
+    client = {
+        "client_disk": found.client_disk or None,
+        "client_memory_bytes": found.client_memory_bytes,
+        "client_processors": found.client_processors,
+    }
+    words += [condition_text(name, value) for name, value in client.items() if value is not None]
     return ", ".join(words)
 
 
