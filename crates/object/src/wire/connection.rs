@@ -193,7 +193,7 @@ fn not_connected(address: SocketAddr, error: &io::Error) -> Error {
         }
         _ => "",
     };
-    Error::new(ErrorKind::Connection, format!("cannot connect to {address}{hint} ({error})"))
+    Error::new(ErrorKind::Connection, format!("cannot connect to {address} ({error}){hint}"))
 }
 
 /// What to try, by what rustls says.

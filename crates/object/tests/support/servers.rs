@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -30,8 +31,20 @@ impl Drop for Server {
     }
 }
 
+/// A port that nobody has, below those that the kernel gives to outgoing connections: before the
+/// server binds it, no client of another test may be given it. Never the same twice in a process.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 22_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let begin = std::process::id().wrapping_mul(7919);
+    loop {
+        let at = begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = (FIRST + at % COUNT) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// The program's path: named by `variable`, installed by install/object.sh, or found in PATH; else
