@@ -234,8 +234,11 @@ def main() -> int:
         for size, connections in ((s, c) for s in chosen.size for c in chosen.connections):
             count = requests_of(SIZES[size], connections)
             rounds: dict[str, list[Costs]] = {name: [] for name in those}
-            for _ in range(chosen.rounds):
-                for name, (measure, program) in those.items():
+            for turn in range(chosen.rounds):
+                order = list(those.items())
+                first = turn % len(order)
+                for name, (measure, program) in order[first:] + order[:first]:
+                    os.sync()  # what one has written is not written back at another's expense
                     costs = measure(program, port, SIZES[size], count, connections)
                     rounds[name].append(costs)
             for what in ("put", "get"):
