@@ -34,7 +34,7 @@ def client(
         found,
         digest=f"{found.digest}/{disk}/{memory}/{processors}",
         overall_bytes_per_s=rate,
-        latency_ns_p50=round(parallel * size / rate * 1e9),
+        latency_ns_mean=round(parallel * size / rate * 1e9),
         client_disk=disk,
         client_memory_bytes=memory,
         client_processors=processors,

@@ -26,6 +26,12 @@ def test_percentiles_are_those_of_the_reference_implementation(latencies: list[i
     ]
 
 
+@given(LATENCIES)
+def test_a_mean_is_that_of_the_values_within_a_thousandth(latencies: list[int]) -> None:
+    mean = sum(latencies) / len(latencies)
+    assert mean <= decode_histogram(histogram(latencies)).mean_ns() <= mean * 1.002 + 1
+
+
 @given(LATENCIES, LATENCIES)
 def test_merged_parts_equal_the_whole(left: list[int], right: list[int]) -> None:
     merged = merge_histograms([decode_histogram(histogram(part)) for part in (left, right)])

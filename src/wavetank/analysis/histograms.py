@@ -63,6 +63,14 @@ class LatencyHistogram(msgspec.Struct, frozen=True):
         index = int(np.searchsorted(np.cumsum(self.counts), rank, side="left"))
         return self._highest_value(index)
 
+    def mean_ns(self) -> float:
+        """Mean of the values that the counts stand for, at most 0.1 % above the true one; of an
+        empty histogram: 0.
+        """
+        (indices,) = np.nonzero(self.counts)
+        values = [self._highest_value(int(index)) for index in indices]
+        return float(np.dot(self.counts[indices], values)) / max(self.total, 1)
+
     def _highest_value(self, index: int) -> int:
         half_count = 1 << self.half_count_magnitude
         bucket = (index >> self.half_count_magnitude) - 1

@@ -213,6 +213,7 @@ def _with_latency(row: CellRow, primaries: Sequence[OperationRecord]) -> CellRow
         latency_ns_p99=p99,
         latency_ns_p999=p999,
         latency_ns_max=largest,
+        latency_ns_mean=min(merged.mean_ns(), largest),
         round_trips_p50=p50 / rtt_ns if rtt_ns > 0 else None,
     )
 

@@ -125,6 +125,7 @@ class CellRow(msgspec.Struct, frozen=True, kw_only=True):
     client_processors: float | None = None
     overall_bytes_per_s: float | None = None
     processors_used: float | None = None
+    latency_ns_mean: float | None = None
     trials: list[TrialOutcome]
     network_declared: Network
     network_measured: NetworkMeasured | None = None

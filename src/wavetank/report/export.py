@@ -56,6 +56,7 @@ CSV_COLUMNS = (
     "client_processors",
     "overall_bytes_per_s",
     "processors_used",
+    "latency_ns_mean",
     "digest",
 )
 

@@ -39,6 +39,7 @@ QUANTITY_WORDS: dict[Quantity, str] = {
     "processors_used": "Processors used by the client",
     "operations_per_s": "Operations per second",
     "elapsed_s": "Time",
+    "latency_ns_mean": "Mean latency",
     "latency_ns_p50": "Median latency",
     "latency_ns_p99": "Latency, 99th percentile",
     "link_bytes": "Bytes on the link",

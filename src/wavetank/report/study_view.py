@@ -196,6 +196,7 @@ _TEXTS: dict[Quantity, Callable[[float], str]] = {
     "processors_used": percent_text,
     "operations_per_s": operation_rate_text,
     "elapsed_s": span_text,
+    "latency_ns_mean": duration_text,
     "latency_ns_p50": duration_text,
     "latency_ns_p99": duration_text,
     "amplification": significant,

@@ -22,6 +22,7 @@ Quantity = Literal[
     "processors_used",
     "operations_per_s",
     "elapsed_s",
+    "latency_ns_mean",
     "latency_ns_p50",
     "latency_ns_p99",
     "link_bytes",

@@ -30,6 +30,7 @@ UNITS: Mapping[Quantity, Mapping[str, float]] = {
     "processors_used": {"processors": 1, "%": 0.01},
     "operations_per_s": {"1/s": 1},
     "elapsed_s": _SECONDS,
+    "latency_ns_mean": _NANOSECONDS,
     "latency_ns_p50": _NANOSECONDS,
     "latency_ns_p99": _NANOSECONDS,
     "link_bytes": _BYTES,

@@ -2,7 +2,7 @@
 // series, the models' curves and the published values on them.
 const QUANTITIES = {
   throughput_bytes_per_s: byteRate, overall_bytes_per_s: byteRate, processors_used: (value) => `${significant(value * 100)} %`, operations_per_s: operationRate, elapsed_s: (value) => duration(value * 1e9),
-  latency_ns_p50: duration, latency_ns_p99: duration, link_bytes: byteCount, link_packets: (value) => significant(value), requests: (value) => significant(value),
+  latency_ns_mean: duration, latency_ns_p50: duration, latency_ns_p99: duration, link_bytes: byteCount, link_packets: (value) => significant(value), requests: (value) => significant(value),
   amplification: (value) => `${significant(value)}×`, metadata_bytes_per_file: byteCount,
 };
 
