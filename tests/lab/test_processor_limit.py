@@ -16,10 +16,10 @@ SPIN = """
 import os, sys, time
 if sys.argv[1]:
     open(sys.argv[1], "w").write("0")
-until = time.monotonic() + 1.5
+until, used = time.monotonic() + 1.5, time.process_time()
 while time.monotonic() < until:
     pass
-print(time.process_time())
+print(time.process_time() - used)
 """
 
 
@@ -51,7 +51,7 @@ def test_a_process_gets_the_share_that_it_is_declared(way: ProcessorLimit) -> No
         )
         counts = held.counts()
     # 0.3 s; a busy machine gives less, no machine gives more, but for the period it begins in.
-    assert 0.05 < float(done.stdout) < 0.36
+    assert 0.01 < float(done.stdout) < 0.4
     if held.procs is not None:
         assert int(counts["nr_throttled"]) > 0
         assert not held.procs.exists()
