@@ -27,11 +27,14 @@ from wavetank.systems import filesystem
 from wavetank.systems.bed import CLIENT_ROOT, SERVER_ROOT, Bed
 
 NFSD = Path("/proc/fs/nfsd")
+# The servers that the client knows, a line each below a heading (fs/nfs/client.c).
+KNOWN_SERVERS = Path("/proc/fs/nfsfs/servers")
 RPCBIND_SOCKET = Path("/run/rpcbind.sock")
 MOUNTD_PORT = 20048
 DAEMON_START_S = 10.0
 # The least the kernel takes (fs/nfsd/nfsctl.c), and how late its end may be noticed.
 GRACE_S, LAUNDROMAT_S = 10, 2
+GOODBYE_S = 60.0
 NCONNECT_MOST = 16
 TRANSFER_MOST_BYTES = 1 << 20
 # NFSv2's own limit (RFC 1094 2.3.2).
@@ -177,6 +180,7 @@ class Nfs(msgspec.Struct, frozen=True):
             yield CLIENT_ROOT
         finally:
             filesystem.take_off(CLIENT_ROOT)
+            wait_until_forgotten()
 
     def mount_options(self, settings: Settings) -> str:
         """nfs(5); what is not said is Linux's default."""
@@ -200,6 +204,17 @@ class Nfs(msgspec.Struct, frozen=True):
         if int(settings["actimeo_s"]) >= 0:
             options.append(f"actimeo={settings['actimeo_s']}")
         return ",".join(options)
+
+
+def wait_until_forgotten() -> None:
+    """umount(2) may return while files are still being closed. A client whose server has gone then
+    waits for it, and takes the next trial's for it: it claims its old files there.
+    """
+    deadline = time.monotonic() + GOODBYE_S
+    while len(KNOWN_SERVERS.read_text().splitlines()) > 1:
+        if time.monotonic() > deadline:
+            raise LabError(f"the NFS client still knows its server {GOODBYE_S:g} s after umount")
+        time.sleep(0.01)
 
 
 def _write_exports(commit: str) -> None:

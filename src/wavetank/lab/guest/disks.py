@@ -85,8 +85,8 @@ def attached(disk: Disk) -> Iterator[BlockDevice]:
 
 def _empty(device: str, size_bytes: int) -> None:
     """All zeros again: brd gives the pages of what is discarded back. mkfs is told that the device
-    is empty; an inode that the trial before left in its table would be found by the number of a
-    new one, and ext4 refuse that number ("doubly allocated?").
+    is empty, and nothing of the trial before may be found on it: nfsd, asked for one of its files,
+    found it in the inode table, and ext4 then refused that number ("doubly allocated?").
     """
     with open(device, "rb+") as disk:
         fcntl.ioctl(disk, BLKDISCARD, struct.pack("=QQ", 0, size_bytes))
