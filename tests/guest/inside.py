@@ -39,7 +39,7 @@ from wavetank.lab.guest.topology import (
     Topology,
 )
 from wavetank.runs.records import LinkRecord, PhaseRecord, TrialRecord
-from wavetank.study.model import Cell, Disk, Network
+from wavetank.study.model import Cell, Network
 from wavetank.systems.bed import Bed
 from wavetank.workloads.job import EngineJob
 
@@ -90,13 +90,7 @@ class Asking(msgspec.Struct, frozen=True, tag=True):
     times: int
 
 
-class DiskAgain(msgspec.Struct, frozen=True, tag=True):
-    """A memory disk that one trial has written to, as the next one gets it."""
-
-    disk: Disk
-
-
-Ask = Iperf | Flow | Capture | Misshapen | Asking | DiskAgain
+Ask = Iperf | Flow | Capture | Misshapen | Asking
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -164,28 +158,13 @@ class AskingAnswer(msgspec.Struct, frozen=True, tag=True):
     seconds: float
 
 
-class DiskAgainAnswer(msgspec.Struct, frozen=True, tag=True):
-    """Bytes that are not zero, of those that were written."""
-
-    seen_by_writer: int
-    seen_by_next: int
-
-
 class Failure(msgspec.Struct, frozen=True, tag=True):
     """What an ask ended with instead of an answer."""
 
     error: str
 
 
-Answer = (
-    IperfAnswer
-    | FlowAnswer
-    | CaptureAnswer
-    | MisshapenAnswer
-    | AskingAnswer
-    | DiskAgainAnswer
-    | Failure
-)
+Answer = IperfAnswer | FlowAnswer | CaptureAnswer | MisshapenAnswer | AskingAnswer | Failure
 
 
 class _TapReport(msgspec.Struct, frozen=True):
@@ -227,8 +206,6 @@ def answer(ask: Ask, asked: Asked) -> Answer:
                 found = misshapen(ask, asked)
             case Asking():
                 found = asking(ask.times)
-            case DiskAgain():
-                found = disk_again(ask.disk)
     except Exception as error:  # the host's test shows it
         traceback.print_exc()
         sys.stderr.flush()
@@ -383,26 +360,3 @@ def asking(times: int) -> AskingAnswer:
         seconds = (time.monotonic_ns() - start_ns) / 1e9
     assert got == times * PAGE_BYTES, "the call did less than it was asked"
     return AskingAnswer(seconds)
-
-
-def disk_again(disk: Disk) -> DiskAgainAnswer:
-    """Its first page and its last are written, and looked at by the one who wrote and the next."""
-    with attached(disk) as device:
-        with open(device.path, "rb+", buffering=0) as file:
-            for offset in (0, disk.size_bytes - PAGE_BYTES):
-                file.seek(offset)
-                file.write(b"x" * PAGE_BYTES)
-        before = _left(device.path, disk.size_bytes)
-    with attached(disk) as device:
-        return DiskAgainAnswer(
-            seen_by_writer=before, seen_by_next=_left(device.path, disk.size_bytes)
-        )
-
-
-def _left(path: str, size_bytes: int) -> int:
-    found = 0
-    with open(path, "rb", buffering=0) as file:
-        for offset in (0, size_bytes - PAGE_BYTES):
-            file.seek(offset)
-            found += PAGE_BYTES - file.read(PAGE_BYTES).count(0)
-    return found

@@ -23,8 +23,9 @@ PARAMETER = Parameter("fs", "fs", "ext4", one_of("ext4", "ext3", "xfs"), "file s
 
 def make(kind: str, device: str) -> None:
     """An empty file system with an inode for every 4 KiB, so that the smallest files fit, and a
-    fixed identifier (a random one would come from the guest's pool). The device is all zeros, so
-    its inode tables need no writing, now or in the background.
+    fixed identifier (a random one would come from the guest's pool). Inode tables are not written,
+    now or in the background: the device is all zeros, or has inodes of the trial before in them,
+    which only a client could ask for that still knows them (see nfs.py).
     """
     identifier = "00000000-0000-4000-8000-000000000001"
     if kind == "xfs":
