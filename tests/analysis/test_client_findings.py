@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
-from sample_rows import KIB, MIB, row, void
+from sample_rows import KIB, MIB, row
 
-from wavetank.analysis.findings import CLAIMS, claim, clients, judge_claims
+from wavetank.analysis.findings import CLAIMS, clients, judge_claims
 from wavetank.analysis.rows import CellRow
 from wavetank.study.model import LOOPBACK, Network
 
@@ -132,27 +131,6 @@ CASES: dict[str, tuple[list[CellRow], list[CellRow]]] = {
 def test_every_claim_on_clients_has_its_cases() -> None:
     assert [one.id for one in clients.CLAIMS] == list(CASES)
     assert set(CASES) <= set(CLAIMS)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_claim_can_be_reproduced(name: str) -> None:
-    (found,) = judge_claims(CASES[name][0], [name])
-    assert found.verdict == "reproduced", [one.text for one in found.checks]
-    assert all(one.cells and one.text for one in found.checks)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_claim_can_turn_out_changed(name: str) -> None:
-    (found,) = judge_claims(CASES[name][1], [name])
-    assert found.verdict == "changed", [one.text for one in found.checks]
-    assert found.reason == claim(name).since
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_without_its_cells_a_claim_is_not_judged_and_says_what_it_needs(name: str) -> None:
-    (found,) = judge_claims([void(one) for one in CASES[name][0]], [name])
-    assert found.verdict == "not judged"
-    assert found.reason == f"Needs {claim(name).needs}."
 
 
 def test_a_small_request_that_feels_the_disk_changes_the_verdict() -> None:
